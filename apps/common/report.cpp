@@ -70,7 +70,8 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
   if (!run.remark.empty()) line("chosen", run.remark);
   auto const each = run.processes > 1 ? " in each process" : "";
-  line("memory limit", format_bytes(run.memory_limit) + each);
+  line("memory limit", format_bytes(run.memory_limit + plan.records) + each +
+                           (plan.records > 0 ? ", " + format_bytes(plan.records) + " of it for records of tiles" : ""));
   line("peak tile memory", format_bytes(run.memory_peak) + each);
   line("time", fmt::format("{:.3f} s", run.seconds));
   line("speed", fmt::format("{:.1f} GFlop/s", gflops));
@@ -99,7 +100,7 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   if (!run.remark.empty()) value("chosen", run.remark);
   value("eviction", run.eviction);
   value("depth", run.depth);
-  value("memory_limit_bytes", run.memory_limit);
+  value("memory_limit_bytes", run.memory_limit + plan.records);
   value("memory_peak_bytes", run.memory_peak);
   value("seconds", run.seconds);
   value("gflops", gflops);

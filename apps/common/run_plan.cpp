@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/runtime/tile_choice.hpp>
 #include <granary/outofcore/storage.hpp>
 #include <granary/runtime/machine.hpp>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 
@@ -30,6 +32,10 @@ constexpr std::uint64_t tiles_enough_in_memory = 24;
 
 // Smaller matrices are factored in less than ten times the time that measuring takes.
 constexpr std::uint64_t order_worth_measuring = 8192;
+// Of a tile, at most: in the planner, in the policies, and of its place in the scratch file.
+constexpr Bytes bytes_of_record = 768;
+// Of 21,845 tiles: usual runs have the whole limit for values.
+constexpr Bytes records_beside_limit = 16_MiB;
 // Measuring takes about as much memory.
 constexpr Bytes memory_for_measuring = 64_MiB;
 
@@ -110,6 +116,28 @@ PlannedTile plan_tile(RunOptions const& options, MatrixInput const& input, Runti
   return tile;
 }
 
+// What the records of so many tiles take of the memory limit.
+Bytes counted_records(TileGrid const& grid, MatrixPart part) {
+  Bytes const all = round_up(bytes_of_record * count_tiles(grid, part), io_alignment);
+  return all - std::min(all, records_beside_limit);
+}
+
+void count_records(RunPlan& plan) {
+  auto const& grid = plan.grid;
+  auto& limit = plan.runtime.host_memory;
+  plan.records = counted_records(grid, plan.part);
+  if (plan.records > limit / 2) {
+    auto larger = grid.tile;
+    while (counted_records({grid.rows, grid.cols, larger}, plan.part) > limit / 2) larger += (larger + 63) / 64;
+    throw MemoryLimitError(fmt::format(
+        "{} tiles of size {} need {} for their records, more than half of the memory limit of {}: use tiles "
+        "of at least {} (--tile), or a limit of at least {} (--memory)",
+        count_tiles(grid, plan.part), grid.tile, format_bytes(plan.records), format_bytes(limit), larger,
+        format_bytes(2 * plan.records)));
+  }
+  limit -= plan.records;
+}
+
 // All processes take the choice of the first.
 template <class Choose>
 PlannedTile common_tile(Choose&& choose) {
@@ -140,13 +168,24 @@ RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const&
   require_common_inputs(inputs);
   auto const runtime = check_options(options, inputs, dataset);
   auto const tile = common_tile([&] { return plan_tile(options, a, runtime, kernels); });
-  return {.a = a,
-          .part = part,
-          .runtime = runtime,
-          .grid = {a.rows, a.cols, tile.size},
-          .check = options.check,
-          .inner_tile = tile.inner,
-          .tile_chosen_by = tile.chosen_by};
+  RunPlan plan{.a = a,
+               .part = part,
+               .runtime = runtime,
+               .grid = {a.rows, a.cols, tile.size},
+               .check = options.check,
+               .inner_tile = tile.inner,
+               .tile_chosen_by = tile.chosen_by};
+  count_records(plan);
+  return plan;
+}
+
+void require_space(RunPlan const& plan, std::optional<std::string> const& output, Bytes values) {
+  if (output) {
+    std::filesystem::path const path = place_of(*output);
+    return detail::require_space(path.parent_path(), "the output " + path.string(), values, values);
+  }
+  // With devices, the Session knows how much they hold.
+  if (device_capacity(plan.runtime) == 0) require_scratch(plan.runtime, 0, values);
 }
 
 void require_common_tasks(RunPlan const& plan) {
@@ -170,7 +209,7 @@ void require_memory(RunPlan const& plan, MemoryNeed const& need) {
     Bytes const workspace = (runtime.device_memory - device) / device_alignment * device_alignment;
     refuse("device memory", runtime.device_memory, need.device + workspace, "--device-memory");
   }
-  if (runtime.host_memory < host) refuse("memory", runtime.host_memory, host, "--memory");
+  if (runtime.host_memory < host) refuse("memory", runtime.host_memory + plan.records, host + plan.records, "--memory");
 }
 
 void warn_of_few_tiles(RunPlan const& plan) {
@@ -178,17 +217,13 @@ void warn_of_few_tiles(RunPlan const& plan) {
   auto const workers = *plan.runtime.workers;
   constexpr std::uint64_t least_order = 1024;
   constexpr std::uint64_t least_tile = 128;
-  auto const tiles_of = [&](std::uint64_t tile) {
-    TileGrid const cut{grid.rows, grid.cols, tile};
-    auto const rows = cut.tile_rows();
-    return plan.part == MatrixPart::All ? rows * cut.tile_cols() : rows * (rows + 1) / 2;
-  };
+  auto const count = [&](std::uint64_t tile) { return count_tiles({grid.rows, grid.cols, tile}, plan.part); };
   auto const wanted = std::uint64_t{2} * workers;
-  auto const tiles = tiles_of(grid.tile);
+  auto const tiles = count(grid.tile);
   if (workers < 2 || tiles >= wanted || std::max(grid.rows, grid.cols) < least_order) return;
   auto smaller = grid.tile;
-  while (smaller > least_tile && tiles_of(smaller) < wanted) smaller = std::max(least_tile, smaller / 64 * 32);
-  if (tiles_of(smaller) < wanted) return;
+  while (smaller > least_tile && count(smaller) < wanted) smaller = std::max(least_tile, smaller / 64 * 32);
+  if (count(smaller) < wanted) return;
   warn_once(fmt::format("{} tiles of size {} leave some of {} workers idle: use smaller tiles (--tile {})", tiles,
                         grid.tile, workers, smaller));
 }

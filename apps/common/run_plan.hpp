@@ -5,6 +5,7 @@
 #include <granary/runtime/config.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct RunPlan {
   bool check;
   std::int32_t inner_tile;     ///< see TaskEmitter::inner_tile
   std::string tile_chosen_by;  ///< "option", "chunks" of the input, "speeds" of tile kernels, or "memory" and order
+  Bytes records = 0;           ///< what the records of tiles take of the memory limit; runtime.host_memory is the rest
   std::uint64_t tasks = 0;
   std::uint64_t check_tasks = 0;
 };
@@ -36,10 +38,16 @@ enum class TileKernels : std::uint8_t { Cholesky, LuWithoutPivoting, PivotedLu, 
 /// The chunk size and 512 are halved, down to 32, while fewer than 32 tiles fit. Tiles are never larger than the
 /// matrix. The inner tile is the option, else chosen: for Cholesky by speeds, for LU with pivoting by the number of
 /// workers, otherwise 0. Without the kernels of Cholesky, and with devices, no speeds count. `dataset`: the dataset
-/// that the output will hold. Throws InvalidArgument, also if processes have inputs of other sizes, types or
-/// generators. Collective.
+/// that the output will hold. The records of all tiles, 768 bytes each, count against the memory limit but for 16 MiB.
+/// Throws InvalidArgument, also if processes have inputs of other sizes, types or generators, and MemoryLimitError if the
+/// records take more than half of the limit. Collective.
 [[nodiscard]] RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
                                     std::string const& dataset, TileKernels kernels);
+
+/// Throws Error if there is no room for `values`, the bytes of the output, or else of data without a home that live at
+/// the same time, beyond what memory holds: on the output's file system, or in the scratch directory. Before the tasks
+/// are counted, which takes minutes for 10^10 of them.
+void require_space(RunPlan const& plan, std::optional<std::string> const& output, Bytes values);
 
 /// Emits the tasks of a run, and those of its check if there is one, and counts them. Returns the memory of the largest
 /// one.

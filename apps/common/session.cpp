@@ -26,9 +26,6 @@
 namespace granary::app {
 namespace {
 
-// A canonical name, also for a file that does not exist yet.
-std::string place_of(std::string const& file) { return detail::follow_links(file); }
-
 // Shifts a run's events to a clock on which the run ends after `elapsed`.
 void count_from_start(Trace& trace, Duration elapsed) {
   auto const before = std::max(trace.end.time_since_epoch() - elapsed, Duration{0});
@@ -95,6 +92,8 @@ RunFigures of_all_processes(Runtime& runtime, RunFigures figures) {
 
 }  // namespace
 
+std::string place_of(std::string const& file) { return detail::follow_links(file); }
+
 HostNumbers::HostNumbers(Runtime& runtime, std::uint64_t count)
     : m_numbers(std::make_shared<std::vector<double>>(count)),
       m_data(runtime.submitter(),
@@ -117,11 +116,7 @@ std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) 
 }
 
 void Session::require_scratch(Bytes values) const {
-  auto const& options = m_runtime.options();
-  Bytes const held = options.host_memory + m_runtime.devices().size() * options.device_memory;
-  if (values <= held) return;
-  detail::require_space(options.scratch, "the scratch file in " + options.scratch + " (--scratch)", values - held,
-                        values - held);
+  app::require_scratch(m_runtime.options(), m_runtime.devices().size(), values);
 }
 
 std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t tasks, double flops) {
@@ -204,6 +199,13 @@ void Session::keep_events() {
   } catch (std::exception const& error) {
     spdlog::error("granary: the trace or the report was not written: {}", error.what());
   }
+}
+
+void require_scratch(RuntimeOptions const& options, std::size_t devices, Bytes values) {
+  Bytes const held = options.host_memory + devices * options.device_memory;
+  if (values <= held) return;
+  detail::require_space(options.scratch, "the scratch file in " + options.scratch + " (--scratch)", values - held,
+                        values - held);
 }
 
 RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,

@@ -47,6 +47,13 @@ struct Check {
   std::vector<std::string> names = {};   ///< of these columns; empty without names
 };
 
+/// A canonical name, also for a file that does not exist yet.
+[[nodiscard]] std::string place_of(std::string const& file);
+
+/// Throws Error if the scratch directory has no room for the part of `values` that memory, with that of so many
+/// devices, does not hold. `values`: bytes of data without a home that live at the same time.
+void require_scratch(RuntimeOptions const& options, std::size_t devices, Bytes values);
+
 /// A program's work on its runtime, with progress and signal handling.
 class Session {
  public:
@@ -58,8 +65,7 @@ class Session {
   [[nodiscard]] Submitter& submitter() { return m_runtime.submitter(); }
   /// The output, or null without one. Throws InvalidArgument, and Error if it cannot be written.
   [[nodiscard]] std::shared_ptr<MatrixSink> make_sink(MatrixSinkOptions const& matrix);
-  /// Throws Error if the scratch directory has no room for the part of `values` that memory does not hold. `values`:
-  /// bytes of data without a home that live at the same time.
+  /// The same, with the memory of the devices of this run.
   void require_scratch(Bytes values) const;
   /// Calls Runtime::wait; throws Interrupted if a signal has arrived.
   void wait();

@@ -54,6 +54,7 @@ Plan make_plan(CholeskyRunOptions const& options) {
   Plan plan{make_run_plan(options, {input}, options.upper ? MatrixPart::Upper : MatrixPart::Lower, factor_name(options),
                           TileKernels::Cholesky),
             options};
+  require_space(plan, options.output, cholesky_compulsory(plan.grid.rows, size_of(plan.a.type)));
   require_memory(plan, dry_run(plan, emit_dry, emit_dry_check));
   return plan;
 }

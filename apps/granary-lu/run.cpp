@@ -78,6 +78,7 @@ Plan make_plan(LuRunOptions const& options) {
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   // Always measured without pivoting: there the growth tells how accurate the factors are.
   if (options.check || !options.pivoting) plan.lu.growth.emplace();
+  require_space(plan, options.output, plan.bytes());
   auto const count = [&] { return dry_run(plan, emit_dry, emit_dry_check); };
   require_memory(plan, options.pivoting ? choose_panels(plan.lu, plan, count) : count());
   return plan;

@@ -127,6 +127,7 @@ Plan make_plan(SolveOptions const& options) {
   auto const tile = common.grid.tile;
   Plan plan{std::move(common), options, b, {b.rows, b.cols, tile}};
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
+  require_space(plan, std::nullopt, plan.bytes_of_factors());
   auto const count = [&] { return dry_run(plan, emit_dry, emit_dry_check); };
   auto need = options.spd || options.mixed ? count() : choose_panels(plan.lu, plan, count);
   if (options.mixed) {

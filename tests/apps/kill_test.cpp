@@ -99,8 +99,8 @@ TEST_F(Kill, EverySignalEndsTheRun) {
 }
 
 TEST_F(Kill, PlanningAndSubmissionEnd) {
-  // More than forty million tasks, which take minutes to count.
-  std::vector<std::string> const large{"random:200000", "--tile", "32", "--memory", "64MiB"};
+  // More than a thousand million tasks, which take minutes to count.
+  std::vector<std::string> const large{"random:16000", "--tile", "8", "--memory", "4GiB"};
   expect_ended_by(SIGTERM, large, {.signal_after = milliseconds(2000)});
 }
 
