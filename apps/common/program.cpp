@@ -8,6 +8,9 @@
 #include <spdlog/spdlog.h>
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <unistd.h>
 
 #include <csignal>
@@ -45,6 +48,14 @@ void occupy_standard_descriptors() {
   }
 }
 
+// Otherwise each thread keeps what it has freed to itself, and a plan over many tasks is freed on several: with 125,250
+// tiles and `planned`, 75 MiB are unused. The environment's number stays.
+void share_free_memory() {
+#ifdef __GLIBC__
+  if (std::getenv("MALLOC_ARENA_MAX") == nullptr) ::mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 }  // namespace
 
 int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body, ProgramHooks const& hooks) {
@@ -52,6 +63,7 @@ int run_program(std::string const& name, std::function<void(SignalWatch&)> const
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("[%l] %v");
   occupy_standard_descriptors();
+  share_free_memory();
   // Both signals would end the process; ignored, they become errors of the write.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

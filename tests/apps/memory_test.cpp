@@ -5,16 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
 namespace granary {
 namespace {
 
-testing::ChildResult read_tiles(std::string const& scheduler, std::uint64_t order, std::uint64_t passes, Bytes limit) {
+testing::ChildResult visit_tiles(std::string const& scheduler, std::string const& work, std::uint64_t order,
+                                 std::uint64_t passes, Bytes limit) {
   return testing::run_child(GRANARY_TEST_MANY_TILES,
-                            {scheduler, std::to_string(order), std::to_string(passes), std::to_string(limit)});
+                            {scheduler, std::to_string(order), std::to_string(passes), std::to_string(limit), work});
 }
 
 // A million tasks and 125,250 tiles, the triangle of a matrix of 500 x 500 tiles, of which a thousand fit in memory.
@@ -27,16 +30,41 @@ TEST(ResidentMemory, FollowsTheLimitAndTheTilesAndNotTheTasks) {
   constexpr Bytes tiles = order * (order + 1) / 2;
   constexpr Bytes tile_bytes = 4_KiB;  // bytes in memory, rounded up
   constexpr Bytes limit = 1000 * tile_bytes;
-  auto const start = read_tiles("darts", 1, 1, limit);
+  auto const start = visit_tiles("darts", "read", 1, 1, limit);
   ASSERT_EQ(start.status, 0) << start.err;
   // Memory is allocated in blocks, so a tile and a task take more.
   for (auto const& [scheduler, bytes_per_tile] :
        {std::pair("darts", Bytes{256}), std::pair("superblock", Bytes{512})}) {
-    auto const result = read_tiles(scheduler, order, passes, limit);
+    auto const result = visit_tiles(scheduler, "read", order, passes, limit);
     ASSERT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.out, std::to_string(tiles * passes) + "\n");
     auto const taken = static_cast<Bytes>(result.peak_kibibytes - start.peak_kibibytes) * 1024;
     EXPECT_LE(taken, limit + 64_MiB + 2 * tile_bytes + bytes_per_tile * tiles) << scheduler;
+  }
+}
+
+// What the documents promise, for an application. By hand, GRANARY_TEST_CASES=12 for 12 orders up to 750.
+TEST(ResidentMemory, OfUpdatedTilesIsWhatTheDocumentsPromise) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  char const* const asked = std::getenv("GRANARY_TEST_CASES");
+  auto const cases = std::min(12UL, asked == nullptr ? 1UL : std::stoul(asked));
+  constexpr Bytes tile_bytes = 4_KiB;
+  constexpr Bytes limit = 1000 * tile_bytes;
+  auto const start = visit_tiles("darts", "update", 2, 1, limit);
+  ASSERT_EQ(start.status, 0) << start.err;
+  for (std::uint64_t order = 200; order < 200 + 50 * cases; order += 50) {
+    Bytes const tiles = order * (order + 1) / 2;
+    std::uint64_t const steps = cases > 1 ? 8 : 2;
+    for (auto const* scheduler : {"auto", "darts", "eager", "planned", "prio", "superblock"}) {
+      auto const result = visit_tiles(scheduler, "update", order, steps, limit);
+      ASSERT_EQ(result.status, 0) << result.err;
+      bool const plans = scheduler == std::string("auto") || scheduler == std::string("planned");
+      auto const taken = static_cast<Bytes>(result.peak_kibibytes - start.peak_kibibytes) * 1024;
+      EXPECT_LE(taken, limit + (plans ? 128_MiB : 64_MiB) + 2 * tile_bytes + 1_KiB * tiles)
+          << scheduler << " with " << order << " tiles per row";
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads the lower triangle of a generated matrix of ORDER x ORDER tiles, PASSES times each tile, under a memory limit
-// of LIMIT bytes with SCHEDULER. Used to test the memory use of a process with very many tiles and tasks. Prints the
-// number of tasks that ran.
+// of LIMIT bytes with SCHEDULER. With `update` as WORK, it updates the tiles as the first PASSES steps of a Cholesky
+// factorization do, so that they go to the scratch file. Used to test the memory use of a process with very many tiles
+// and tasks. Prints the number of tasks that ran.
 #include <granary/core/engine/statistics.hpp>
 #include <granary/linalg/linalg.hpp>
 
@@ -23,10 +24,17 @@ struct AddUp {
   }
 };
 
-std::uint64_t run(std::string const& scheduler, std::uint64_t order, std::uint64_t passes, granary::Bytes limit) {
-  granary::Runtime runtime({.scheduler = scheduler, .workers = 2, .devices = "none", .host_memory = limit});
-  granary::FileMatrix<double> const a(runtime, granary::parse_generated("random:" + std::to_string(order * tile)),
-                                      {.part = granary::MatrixPart::Lower, .tile = tile});
+struct Update {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class Left, class Right, class Tile>
+  void operator()(Exec const&, Left const& left, Right const& right, Tile const& elements) const {
+    elements(0, 0) -= left(0, 0) * right(0, 0);
+  }
+};
+
+using Matrix = granary::FileMatrix<double>;
+
+void read_tiles(granary::Runtime& runtime, Matrix const& a, std::uint64_t order, std::uint64_t passes) {
   std::vector<granary::Data<Kokkos::View<double*, Kokkos::HostSpace>>> sums;
   for (std::uint64_t i = 0; i < order; ++i)
     sums.push_back(runtime.data(Kokkos::View<double*, Kokkos::HostSpace>("sum", 1)));
@@ -37,17 +45,35 @@ std::uint64_t run(std::string const& scheduler, std::uint64_t order, std::uint64
     }
   }
   runtime.wait();
+}
+
+void update_tiles(granary::Runtime& runtime, Matrix const& a, std::uint64_t order, std::uint64_t steps) {
+  for (std::uint64_t k = 0; k < steps; ++k) {
+    for (std::uint64_t i = k + 1; i < order; ++i) {
+      for (std::uint64_t j = k + 1; j < i; ++j)
+        runtime.submit("update", Update{}, read(a.tile(i, k)), read(a.tile(j, k)), read_write(a.tile(i, j)));
+    }
+  }
+  runtime.wait();
+}
+
+std::uint64_t run(std::string const& scheduler, std::uint64_t order, std::uint64_t passes, granary::Bytes limit,
+                  bool update) {
+  granary::Runtime runtime({.scheduler = scheduler, .workers = 2, .devices = "none", .host_memory = limit});
+  Matrix const a(runtime, granary::parse_generated("random:" + std::to_string(order * tile)),
+                 {.part = granary::MatrixPart::Lower, .tile = tile});
+  update ? update_tiles(runtime, a, order, passes) : read_tiles(runtime, a, order, passes);
   return runtime.statistics().planner.tasks_run;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 6) return 2;
   Kokkos::ScopeGuard const kokkos;
   try {
-    std::printf("%llu\n", static_cast<unsigned long long>(
-                              run(argv[1], std::stoull(argv[2]), std::stoull(argv[3]), std::stoull(argv[4]))));
+    std::printf("%llu\n", static_cast<unsigned long long>(run(argv[1], std::stoull(argv[2]), std::stoull(argv[3]),
+                                                              std::stoull(argv[4]), std::string(argv[5]) == "update")));
   } catch (std::exception const& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
