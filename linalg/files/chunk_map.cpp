@@ -35,7 +35,7 @@ bool allocated_at_once(hid_t dataset) {
 
 std::optional<ChunkMap> map_chunks(MatrixFileInfo const& info) {
   Hdf5Lock const lock;
-  auto const file = require({H5Fopen(info.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", info.path);
+  auto const file = open_to_read(info.path);
   auto const dataset =
       require({H5Dopen2(file.get(), info.dataset.c_str(), H5P_DEFAULT), H5Dclose}, "open", info.name());
   auto const rows = (info.rows + info.chunk_rows - 1) / info.chunk_rows;

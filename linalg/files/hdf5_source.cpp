@@ -20,7 +20,7 @@ class Hdf5Source final : public MatrixSource {
         m_cached(File::open_for_reading(info.path)),
         m_thread("granary-hdf5") {
     Hdf5Lock const lock;
-    m_file = require({H5Fopen(info.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", info.path);
+    m_file = open_to_read(info.path);
     auto const access = require({H5Pcreate(H5P_DATASET_ACCESS), H5Pclose}, "open", info.name());
     constexpr std::size_t hash_slots = 12421;
     H5Pset_chunk_cache(access.get(), hash_slots, chunk_cache_bytes, 0.75);

@@ -1,7 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/hdf5_support.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -36,6 +41,15 @@ hid_t careful_access() {
     return made;
   }();
   return access;
+}
+
+// Whether the file system can lock the file as HDF5 does.
+bool has_locks(std::string const& path) {
+  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return true;
+  bool const none = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno != EWOULDBLOCK && errno != EINTR;
+  ::close(descriptor);
+  return !none;
 }
 
 std::string where_it_leads(hid_t file, std::string const& link, H5L_info_t const& info) {
@@ -90,6 +104,28 @@ std::string hdf5_reason() {
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_last, &reason);
   return reason;
+}
+
+void lock_nothing(hid_t file_access) {
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 11, 0))
+  H5Pset_file_locking(file_access, false, true);
+#else
+  static_cast<void>(file_access);
+#endif
+}
+
+Hdf5Id open_to_read(std::string const& path, std::string const& what) {
+  Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (file.valid()) return file;
+  auto reason = hdf5_reason();
+  if (!has_locks(path)) {
+    Hdf5Id const access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    lock_nothing(access.get());
+    file = Hdf5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+    reason = hdf5_reason();
+  }
+  if (!file.valid()) throw DataError("cannot " + what + " " + path + ": " + reason);
+  return file;
 }
 
 Hdf5Id open_dataset(hid_t file, std::string const& name) {

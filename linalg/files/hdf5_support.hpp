@@ -63,6 +63,13 @@ class GRANARY_EXPORT Hdf5Id {
 /// The innermost message of the last HDF5 error of this thread.
 [[nodiscard]] GRANARY_EXPORT std::string hdf5_reason();
 
+/// Opens a file for reading, also where its file system has no locks; otherwise HDF5 locks it. Throws DataError
+/// `cannot <what> <path>: <reason>`.
+[[nodiscard]] GRANARY_EXPORT Hdf5Id open_to_read(std::string const& path, std::string const& what = "read");
+
+/// Without locks: for a file that is locked already, or whose file system has none.
+GRANARY_EXPORT void lock_nothing(hid_t file_access);
+
 /// Opens a dataset, through links as well, but not through one into a FIFO or a device: that might never end. Not valid
 /// where there is none.
 [[nodiscard]] GRANARY_EXPORT Hdf5Id open_dataset(hid_t file, std::string const& name);

@@ -15,6 +15,7 @@
 #include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
+#include <granary/linalg/files/hdf5_storage.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
 #include <granary/linalg/files/npy_header.hpp>
 
@@ -80,8 +81,7 @@ herr_t note_dataset(hid_t group, char const* name, ObjectInfo const* object, voi
     listing.unreadable.push_back(listing.all.back());
     return 0;
   }
-  Hdf5Id const space(H5Dget_space(dataset.get()), H5Sclose);
-  int const dimensions = space.valid() ? H5Sget_simple_extent_ndims(space.get()) : 0;
+  int const dimensions = detail::count_dimensions(dataset.get());
   if (dimensions == 2) listing.two_dimensional.push_back(listing.all.back());
   if (dimensions == 1) listing.one_dimensional.push_back(listing.all.back());
   return 0;
@@ -237,11 +237,12 @@ MatrixFileInfo open_hdf5(Spec spec) {
   detail::Hdf5Lock const lock;
   if (H5Fis_hdf5(spec.path.c_str()) <= 0)
     throw DataError(spec.path + " is neither an HDF5 nor a .npy file" + remedy_for(spec.path));
-  auto const file = require({H5Fopen(spec.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", spec.path);
+  auto const file = detail::open_to_read(spec.path);
   auto const dataset = open_dataset(file.get(), spec);
   MatrixFileInfo info;
   info.path = spec.path;
   info.dataset = spec.dataset;
+  detail::require_complete(dataset.get(), info.name());
   read_shape(dataset.get(), info);
   bool const native = read_type(dataset.get(), info);
   static_cast<void>(matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
@@ -254,7 +255,7 @@ MatrixFileInfo open_hdf5(Spec spec) {
 std::vector<std::string> dataset_names(std::string const& path, std::vector<std::string>& links) {
   detail::Hdf5Lock const lock;
   if (H5Fis_hdf5(path.c_str()) <= 0) throw DataError(path + " is neither an HDF5 nor a .npy file" + remedy_for(path));
-  auto const file = require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", path);
+  auto const file = detail::open_to_read(path);
   for (auto const& link : detail::list_links(file.get()))
     links.push_back(path + ":" + link + " is " + detail::link_to(file.get(), link).value_or("a link"));
   return list_datasets(file.get()).all;

@@ -85,7 +85,8 @@ inline constexpr char const* columns_attribute = "columns";
 /// dimension is a matrix of one column. Without a dataset name the file must hold exactly one two-dimensional dataset,
 /// or none and exactly one of one dimension. Throws InvalidArgument if the file cannot be opened, or if the dataset is
 /// missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither format or is
-/// truncated, or if the dataset has more dimensions, is too large or not of a ScalarType.
+/// truncated, or if the dataset has more dimensions, is too large or not of a ScalarType, or if elements would be read
+/// that nobody wrote: a source of a virtual dataset or an external file is missing, or there is no fill value.
 [[nodiscard]] GRANARY_EXPORT MatrixFileInfo open_matrix_file(std::string const& spec);
 
 struct GRANARY_EXPORT MatrixListing {

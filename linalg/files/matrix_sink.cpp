@@ -50,9 +50,7 @@ void write_texts(hid_t dataset, char const* name, std::vector<std::string> const
 Hdf5Id access_to(std::string const& name) {
   auto access = require({H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, "create", name);
   H5Pset_fapl_sec2(access.get());  // regardless of HDF5_DRIVER: the output is one file
-#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 11, 0))
-  H5Pset_file_locking(access.get(), false, true);
-#endif
+  detail::lock_nothing(access.get());
   return access;
 }
 

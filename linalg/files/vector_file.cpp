@@ -2,6 +2,7 @@
 #include <granary/linalg/files/vector_file.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/files/hdf5_storage.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
 
 namespace granary {
@@ -10,8 +11,9 @@ std::vector<std::int64_t> read_vector(std::string const& path, std::string const
   using detail::Hdf5Id;
   auto const name = path + ":" + dataset;
   detail::Hdf5Lock const lock;
-  auto const file = detail::require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "open", path);
+  auto const file = detail::open_to_read(path, "open");
   auto const vector = detail::require(detail::open_dataset(file.get(), dataset), "open", name);
+  detail::require_complete(vector.get(), name);
   auto const space = detail::require({H5Dget_space(vector.get()), H5Sclose}, "read", name);
   Hdf5Id const type(H5Dget_type(vector.get()), H5Tclose);
   if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Tget_class(type.get()) != H5T_INTEGER)
