@@ -1,7 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/partial_file.hpp>
 
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,12 +44,37 @@ std::string directory_of(fs::path const& path) {
   return parent.empty() ? "." : parent;
 }
 
+// Whether this process may rename and remove files of others in directories with the sticky bit.
+bool ignores_owners() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  return ::syscall(SYS_capget, &header, data) == 0 && (data[0].effective & (1U << CAP_FOWNER)) != 0;
+}
+
+// A file that may be written, but that no other file may replace.
+void check_replaced(std::string const& output, struct stat const& directory) {
+  auto const file = detail::follow_links(output);
+  struct stat old {};
+  if (::lstat(file.c_str(), &old) != 0) return;
+  auto const user = ::geteuid();
+  bool const sticky = (directory.st_mode & S_ISVTX) != 0;
+  if (sticky && old.st_uid != user && directory.st_uid != user && !ignores_owners())
+    refuse(output, "it is another user's file in a directory with the sticky bit, and cannot be replaced");
+  struct statx more {};
+  if (::statx(AT_FDCWD, file.c_str(), AT_SYMLINK_NOFOLLOW, 0, &more) != 0) return;
+  auto const attributes = more.stx_attributes & more.stx_attributes_mask;
+  if ((attributes & STATX_ATTR_MOUNT_ROOT) != 0) refuse(output, "it is a mount point, and cannot be replaced");
+  if ((attributes & (STATX_ATTR_APPEND | STATX_ATTR_IMMUTABLE)) != 0)
+    refuse(output, "it is append-only or immutable, and cannot be replaced");
+}
+
 void check_place(std::string const& output) {
   auto const directory = directory_of(detail::follow_links(output));
   struct stat status {};
   int const error = ::stat(directory.c_str(), &status) != 0 ? errno : !S_ISDIR(status.st_mode) ? ENOTDIR : 0;
   if (error != 0) refuse(output, directory + ": " + text_of(error));
   if (::access(directory.c_str(), W_OK | X_OK) != 0) refuse(output, directory + ": " + text_of(errno));
+  check_replaced(output, status);
 }
 
 void check(std::string const& output, std::vector<std::string> const& inputs, bool special) {

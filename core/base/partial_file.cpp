@@ -173,9 +173,13 @@ void PartialFile::commit() {
     std::lock_guard const guard(registry().mutex);
     if (!has_its_name()) throw Error(m_partial_path + " was removed or replaced while it was written");
     keep_access();
-    if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0)
-      throw IoError("cannot rename the output to", m_path, errno);
+    // What was written is complete: it stays where the rename fails.
     std::erase(registry().files, this);
+    if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0) {
+      throw IoError("cannot rename the complete output " + m_partial_path +
+                        ", which is kept until the next run with this output, to",
+                    m_path, errno);
+    }
   }
   // The new name is durable once its directory is flushed; some file systems cannot flush one.
   auto const parent = m_path.substr(0, m_path.rfind('/') + 1);

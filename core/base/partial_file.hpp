@@ -73,7 +73,7 @@ class GRANARY_EXPORT PartialFile {
   explicit PartialFile(std::string const& path);
   PartialFile(PartialFile const&) = delete;
   PartialFile& operator=(PartialFile const&) = delete;
-  /// Removes the file unless it was committed.
+  /// Removes the file unless `commit` was reached.
   ~PartialFile();
 
   [[nodiscard]] std::string const& path() const { return m_path; }
@@ -92,7 +92,8 @@ class GRANARY_EXPORT PartialFile {
   /// Throws Error unless `descriptor` refers to this file; checks a descriptor that was opened by name.
   void require_same(int descriptor) const;
   /// Renames the file to its path and replaces what was there. It takes the permissions of the old file, and its owner
-  /// and group where the system allows that. Throws IoError; Error when the file was removed or replaced meanwhile.
+  /// and group where the system allows that. Throws IoError if it cannot be renamed; then it keeps its partial path,
+  /// and the destructor does not remove it. Throws Error when the file was removed or replaced meanwhile.
   void commit();
 
  private:

@@ -185,14 +185,51 @@ TEST_F(PartialFileTest, WhatSomebodyElseRemovedOrReplacedIsNotCommitted) {
 }
 
 TEST_F(PartialFileTest, ANameThatCannotBeGivenIsSaidWithoutAnOffset) {
-  PartialFile output(file("a"));
-  fs::create_directory(file("a"));
-  try {
-    output.commit();
-    ADD_FAILURE() << "not refused";
-  } catch (IoError const& error) {
-    EXPECT_EQ(error.what(), "cannot rename the output to " + fs::canonical(file("a")).string() + ": Is a directory");
+  {
+    PartialFile output(file("a"));
+    output.append("complete");
+    fs::create_directory(file("a"));
+    try {
+      output.commit();
+      ADD_FAILURE() << "not refused";
+    } catch (IoError const& error) {
+      auto const path = fs::canonical(file("a")).string();
+      EXPECT_EQ(error.what(), "cannot rename the complete output " + path +
+                                  ".partial, which is kept until the next run with this output, to " + path +
+                                  ": Is a directory");
+    }
   }
+  EXPECT_EQ(read(file("a.partial")), "complete") << "it may have taken days";
+}
+
+// As another user, without rights over others' files.
+TEST_F(PartialFileTest, AFileThatCannotBeReplacedIsRefusedBeforeTheStart) {
+  if (::geteuid() != 0) GTEST_SKIP() << "becomes another user";
+  fs::create_directory(file("sticky"));
+  ::chmod(file("sticky").c_str(), 01777);
+  ::chmod(file("").c_str(), 0755);
+  auto const path = file("sticky/a");
+  write(path, "old");
+  ::chmod(path.c_str(), 0666);
+  auto const child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    bool refused = ::setgid(65534) == 0 && ::setuid(65534) == 0;
+    try {
+      check_output(path, {});
+      refused = false;
+    } catch (InvalidArgument const& error) {
+      refused = refused && error.what() == "cannot write the output " + path +
+                                               ": it is another user's file in a directory with the sticky bit, and "
+                                               "cannot be replaced";
+      check_output(file("sticky/b"), {});
+    }
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_NO_THROW(check_output(path, {})) << "root may replace it";
 }
 
 TEST_F(PartialFileTest, ADescriptorOnAnotherFileIsFound) {
