@@ -120,6 +120,7 @@ set(granary_included_headers
   linalg/algorithms/pivot_growth.hpp
   linalg/algorithms/singular.hpp
   linalg/data/blas_enums.hpp
+  linalg/data/narrow.hpp
   linalg/data/pivots.hpp
   linalg/data/scalar.hpp
   linalg/data/strided_shape.hpp

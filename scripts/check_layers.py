@@ -16,7 +16,7 @@ PLANNER = POLICY + ["core/planner"]
 ENGINE = PLANNER + ["core/engine"]
 PLANNER_SHARES = [f"core/planner/{name}.hpp" for name in ("agenda", "command", "context", "notice")]
 DISK_NODE = ["outofcore/disk_node.hpp"]
-LINALG_DATA = [f"linalg/data/{name}.hpp" for name in ("blas_enums", "scalar", "tile_grid")]
+LINALG_DATA = [f"linalg/data/{name}.hpp" for name in ("blas_enums", "narrow", "scalar", "tile_grid")]
 ALGORITHMS = ["linalg/algorithms", "linalg/tiles"]
 # What emits tasks knows neither a runtime nor a file.
 EMITS = MODEL + ["linalg/data", "linalg/kernels", "linalg/priorities"]

@@ -102,8 +102,8 @@ class InverseColumns {
                 .home = {}});
   }
   [[nodiscard]] TileRef tile(std::uint64_t m, std::uint64_t n) const {
-    auto const rows = static_cast<std::int32_t>(m_l.grid().rows_in(m)),
-               cols = static_cast<std::int32_t>(m_l.grid().cols_in(n));
+    auto const rows = to_int32(m_l.grid().rows_in(m), "a number of rows"),
+               cols = to_int32(m_l.grid().cols_in(n), "a number of columns");
     // Row m of the group has min(m + 1, last) - first tiles.
     auto const row = m - m_first, width = m_last - m_first;
     auto const before = row < width ? row * (row + 1) / 2 : width * (width + 1) / 2 + (row - width) * width;

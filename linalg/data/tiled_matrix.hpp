@@ -3,6 +3,7 @@
 
 #include <granary/core/base/export.hpp>
 #include <granary/core/model/owned_data.hpp>
+#include <granary/linalg/data/narrow.hpp>
 #include <granary/linalg/data/strided_shape.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 
@@ -41,7 +42,7 @@ class GRANARY_EXPORT TiledMatrix {
  public:
   /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile that
   /// has an element of `part`, row by row. Tiles have `layout` without gaps: a datum has grid.elements_in(i, j)
-  /// elements.
+  /// elements. Throws as to_int32 for a tile that kernels cannot count.
   template <class AddTile>
   TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, AddTile&& add_tile)
       : TiledMatrix(grid, part, layout, 0, std::forward<AddTile>(add_tile)) {}
@@ -49,6 +50,8 @@ class GRANARY_EXPORT TiledMatrix {
   template <class AddTile>
   TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, std::uint64_t leading, AddTile&& add_tile)
       : m_grid(grid), m_part(part), m_layout(layout), m_leading(leading), m_row_stride(grid.tile_cols()) {
+    static_cast<void>(to_int32(grid.rows_in(0), "a tile with a number of rows"));
+    static_cast<void>(to_int32(grid.cols_in(0), "a tile with a number of columns"));
     m_tiles.resize(grid.tile_rows() * grid.tile_cols());
     for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
       for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
@@ -76,8 +79,8 @@ class GRANARY_EXPORT TiledMatrix {
     auto const rows = m_grid.rows_in(i);
     auto const cols = m_grid.cols_in(j);
     auto const leading = m_leading > 0 ? m_leading : m_layout == Layout::RowMajor ? cols : rows;
-    return {{static_cast<std::int32_t>(rows), static_cast<std::int32_t>(cols), static_cast<std::int32_t>(leading),
-             m_layout},
+    return {{to_int32(rows, "a tile with a number of rows"), to_int32(cols, "a tile with a number of columns"),
+             to_int32(leading, "a leading dimension"), m_layout},
             m_tiles[i * m_row_stride + j * m_col_stride]};
   }
 
@@ -136,7 +139,7 @@ template <class T>
 }
 
 [[nodiscard]] constexpr MatrixPosition tile_position(std::uint64_t i, std::uint64_t j) {
-  return {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)};
+  return {to_int32(i, "a tile row"), to_int32(j, "a tile column")};
 }
 
 /// Tiles without origin and home, row-major.

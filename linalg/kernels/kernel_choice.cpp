@@ -2,6 +2,7 @@
 #include <granary/linalg/kernels/kernel_choice.hpp>
 
 #include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/linalg/data/narrow.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 
 #include <algorithm>
@@ -76,8 +77,8 @@ void multiply_vectors(Op op, T alpha, Block<T const> const& a, Vectors<T const> 
     for (int v = 0; v < count; ++v) {
       T const* const from = x.data + v * x.vector + (sums ? first * x.entry : 0);
       T* const to = y.data + v * y.vector + (sums ? 0 : first * y.entry);
-      blas::gemv(op, part.rows, part.cols, alpha, part.data, part.ld, from, static_cast<int>(x.entry), factor, to,
-                 static_cast<int>(y.entry));
+      blas::gemv(op, part.rows, part.cols, alpha, part.data, part.ld, from, to_int32(x.entry, "a leading dimension"),
+                 factor, to, to_int32(y.entry, "a leading dimension"));
     }
   }
 }

@@ -147,7 +147,7 @@ template <class T>
 void ColumnSums<T>::reduce(ColumnSums const* divisors, DataId result) {
   for (std::uint64_t j = 0; j < m_grid.tile_cols(); ++j) {
     Access const target{result, j == 0 ? AccessMode::Write : AccessMode::ReadWrite};
-    ReduceCall const call{static_cast<std::int32_t>(m_grid.cols_in(j)), divisors != nullptr, j == 0};
+    ReduceCall const call{to_int32(m_grid.cols_in(j), "a number of columns"), divisors != nullptr, j == 0};
     Access const sums{m_sums[j], AccessMode::Read};
     if (divisors == nullptr) {
       m_tasks.emit(reduce_codelet<T>, {sums, target}, 0, 0, call);
@@ -163,7 +163,7 @@ void ColumnSums<T>::quotients(ColumnSums const& divisors, std::vector<DataId> co
     m_tasks.emit(quotients_codelet<T>,
                  {Access{m_sums[j], AccessMode::Read}, Access{divisors.m_sums[j], AccessMode::Read},
                   Access{results[j], AccessMode::Write}},
-                 0, 0, QuotientsCall{static_cast<std::int32_t>(m_grid.cols_in(j))});
+                 0, 0, QuotientsCall{to_int32(m_grid.cols_in(j), "a number of columns")});
   }
 }
 

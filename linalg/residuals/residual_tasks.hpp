@@ -44,8 +44,8 @@ class Accumulators {
   }
 
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
-    auto const cols = static_cast<std::int32_t>(m_grid.cols_in(j));
-    return {{static_cast<std::int32_t>(m_grid.rows_in(i)), cols, cols, Layout::RowMajor},
+    auto const cols = to_int32(m_grid.cols_in(j), "a number of columns");
+    return {{to_int32(m_grid.rows_in(i), "a number of rows"), cols, cols, Layout::RowMajor},
             m_data[i % m_rows * m_cols + j % m_cols]};
   }
   /// Tile columns [first, last) of the matrix, all of whose rows have accumulators.

@@ -11,8 +11,8 @@
 namespace granary::detail {
 
 /// The layout of a View of grid.rows x grid.cols elements with these strides, in elements. Throws InvalidArgument, with
-/// the View, its extents and its strides, if it is empty, no stride is 1, a stride is negative, elements overlap, or
-/// the tile size is 0.
+/// the View, its extents and its strides, if it is empty, no stride is 1, a stride is negative, elements overlap, the
+/// tile size is 0, or the kernels cannot count the tile size or the larger stride, 2^31 or more.
 [[nodiscard]] GRANARY_EXPORT MatrixShape view_form(std::string const& name, TileGrid const& grid,
                                                    std::int64_t row_stride, std::int64_t col_stride);
 

@@ -16,7 +16,7 @@ namespace granary::detail {
 /// The parent's tile of the access with that number, at its current location.
 template <class T>
 [[nodiscard]] TileShape shape_now(InnerGraph const& graph, std::size_t access, TileShape tile) {
-  if (graph.pitch(access) > 0) tile.ld = static_cast<std::int32_t>(graph.pitch(access) / sizeof(T));
+  if (graph.pitch(access) > 0) tile.ld = to_int32(graph.pitch(access) / sizeof(T), "a leading dimension");
   return tile;
 }
 

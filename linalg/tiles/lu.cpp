@@ -132,7 +132,7 @@ struct SwapCall {
     for (auto slot = start; !done[slot]; slot = static_cast<std::size_t>(sources[slot])) {
       done[slot] = true;
       if (!done[static_cast<std::size_t>(sources[slot])]) {
-        pairs.emplace_back(static_cast<int>(slot), static_cast<int>(sources[slot]));
+        pairs.emplace_back(to_int32(slot, "a row"), to_int32(sources[slot], "a row"));
       }
     }
   }
@@ -155,7 +155,7 @@ void exchange(PanelExchanges const& exchanges, TileView<T> const& top, std::span
   for (int slot = 0; slot < top.rows; ++slot) {
     auto const row = exchanges.partners[static_cast<std::size_t>(slot)] - first_lower;
     if (row < 0 || row >= rows) continue;
-    swaps[begin + static_cast<std::size_t>(row / tile)].pairs.emplace_back(slot, static_cast<int>(row % tile));
+    swaps[begin + static_cast<std::size_t>(row / tile)].pairs.emplace_back(slot, to_int32(row % tile, "a row"));
   }
   // The lower tile's column streams through the cache.
   for (auto i = begin; i < swaps.size(); ++i) std::ranges::sort(swaps[i].pairs, {}, &std::pair<int, int>::second);

@@ -24,8 +24,10 @@ struct TileStack {
   TileStack() = default;
   explicit TileStack(std::span<TileRef const> tiles) : TileStack(tiles, 0, 0) {}
   TileStack(std::span<TileRef const> tiles, std::uint64_t first_row, std::uint64_t order)
-      : count(tiles.size()), first(first_row), tile(static_cast<std::int32_t>(order)) {
-    for (auto const& one : tiles) rows += one.rows;
+      : count(tiles.size()), first(first_row), tile(to_int32(order, "a tile size")) {
+    std::int64_t sum = 0;
+    for (auto const& one : tiles) sum += one.rows;
+    rows = to_int32(sum, "a panel with a number of rows");
     if (tiles.empty()) return;
     shape = tiles.front();
     last = tiles.back();

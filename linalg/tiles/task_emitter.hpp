@@ -4,6 +4,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/model/submitter.hpp>
+#include <granary/linalg/data/narrow.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -30,7 +31,7 @@ class GRANARY_EXPORT TaskEmitter {
 
   /// Sets the indices i, j and k of the next task in its algorithm, for traces.
   TaskEmitter& at(std::uint64_t i, std::uint64_t j, std::optional<std::uint64_t> k = {}) {
-    m_index = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), k ? static_cast<std::int32_t>(*k) : -1};
+    m_index = {to_int32(i, "a tile row"), to_int32(j, "a tile column"), k ? to_int32(*k, "a tile column") : -1};
     return *this;
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/model/codelet.hpp>
+#include <granary/linalg/data/narrow.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/kernels/device/device_kernels.hpp>
@@ -22,7 +23,7 @@ template <class P>
 template <class T>
 [[nodiscard]] int leading_of(KernelCall const& call, std::size_t access, TileShape const& shape) {
   Bytes const pitch = call.pitch(access);
-  return pitch > 0 ? static_cast<int>(pitch / sizeof(T)) : shape.ld;
+  return pitch > 0 ? to_int32(pitch / sizeof(T), "a leading dimension") : shape.ld;
 }
 
 /// The tile of the access with that number, which the task reads.

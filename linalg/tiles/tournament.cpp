@@ -55,7 +55,7 @@ struct Competitors {
   }
   // The rows that partial pivoting moves to the top, in order; `workspace` has room for all rows.
   [[nodiscard]] std::vector<Row> best(std::byte* workspace) const {
-    auto const m = static_cast<int>(rows.size());
+    auto const m = to_int32(rows.size(), "a number of rows");
     TileView<T> const all{reinterpret_cast<T*>(workspace), m, parts.front().cols, m};
     int above = 0;
     for (auto const& part : parts) {
@@ -70,7 +70,7 @@ struct Competitors {
   }
   // Writes them to a datum of winners.
   void write(std::vector<Row> const& winners, std::byte* bytes) const {
-    auto const out = Winners<T>::at(bytes, static_cast<std::int32_t>(winners.size()), parts.front().cols);
+    auto const out = Winners<T>::at(bytes, to_int32(winners.size(), "a number of rows"), parts.front().cols);
     for (int s = 0; auto const& row : winners) {
       out.numbers[s] = row.number;
       copy_rows(rows_of(parts[row.part], row.place, 1), rows_of(out.values, s++, 1));
@@ -188,8 +188,8 @@ template <class T>
 void emit_match(TaskEmitter& tasks, Codelet const& codelet, Match const& match, MatchCall call, DataId workspace,
                 DataId result, std::int64_t priority) {
   call.count = match.candidates.size();
-  call.cols = static_cast<std::int32_t>(match.cols);
-  call.last_rows = static_cast<std::int32_t>(match.last_rows);
+  call.cols = to_int32(match.cols, "a number of columns");
+  call.last_rows = to_int32(match.last_rows, "a number of rows");
   std::vector<Access> accesses;
   for (auto const candidate : match.candidates) accesses.push_back({candidate, AccessMode::Read});
   accesses.push_back({workspace, AccessMode::Write});

@@ -112,7 +112,8 @@ struct CountFromOne {
 /// A := L U; choose_pivot(j) enqueues the exchange of row j with the pivot row.
 template <class ExecutionSpace, class Matrix, class Info, class ChoosePivot>
 void factor_lu(ExecutionSpace const& instance, Matrix const& a, Info const& info, ChoosePivot const& choose_pivot) {
-  int const m = static_cast<int>(a.extent(0)), n = static_cast<int>(a.extent(1)), order = std::min(m, n);
+  int const m = to_int32(a.extent(0), "a number of rows"), n = to_int32(a.extent(1), "a number of columns"),
+            order = std::min(m, n);
   for_each("granary::portable::getrf::begin", instance, 1, ClearInfo<Info>{info});
   for (int first = 0; first < order; first += panel_width) {
     int const last = std::min(first + panel_width, order);
@@ -146,7 +147,8 @@ void getrf_nopiv(ExecutionSpace const& instance, Matrix const& a, Info const& in
 /// time may run it.
 template <class ExecutionSpace, class Matrix, class Info, class Pivots>
 void getrf(ExecutionSpace const& instance, Matrix const& a, Info const& info, Pivots const& pivots) {
-  int const m = static_cast<int>(a.extent(0)), n = static_cast<int>(a.extent(1)), order = std::min(m, n);
+  int const m = to_int32(a.extent(0), "a number of rows"), n = to_int32(a.extent(1), "a number of columns"),
+            order = std::min(m, n);
   if (pivots.extent(0) < static_cast<std::size_t>(order)) {
     throw InvalidArgument("getrf: " + std::to_string(pivots.extent(0)) + " pivots are too few for a matrix of " +
                           std::to_string(m) + "x" + std::to_string(n));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/data/narrow.hpp>
 #include <granary/linalg/kernels/portable/strided.hpp>
 #include <granary/linalg/kernels/portable/subtract_product.hpp>
 
@@ -80,7 +81,7 @@ struct CholeskyDiagonal {
 /// right of the panel. n + 2 n/32 kernels.
 template <class ExecutionSpace, class Matrix, class Info>
 void potrf(ExecutionSpace const& instance, Matrix const& a, Info const& info) {
-  int const n = static_cast<int>(a.extent(0));
+  int const n = to_int32(a.extent(0), "a number of rows");
   if (a.extent(1) != a.extent(0)) {
     throw InvalidArgument("potrf: A is " + std::to_string(n) + "x" + std::to_string(a.extent(1)) + ", not square");
   }

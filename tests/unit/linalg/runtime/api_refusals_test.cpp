@@ -33,6 +33,21 @@ TEST_F(ApiRefusals, CallsInsideTasksBeforeTheyRegisterAnything) {
             0U);
 }
 
+// Cut to 32 bits the strides would be -2147483643 and 3.
+TEST_F(ApiRefusals, StridesThatKernelsCannotCount) {
+  using Strided = Kokkos::View<double**, Kokkos::LayoutStride, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+  double elements[9] = {4, 0, 0, 0, 4, 0, 0, 0, 4};
+  for (std::size_t const stride : {(std::size_t{1} << 31) + 5, (std::size_t{1} << 32) + 3}) {
+    auto const expected = "has strides 1 and " + std::to_string(stride) + ": the kernels count up to 2147483647";
+    Strided const apart(elements, Kokkos::LayoutStride(3, 1, 3, stride));
+    View const x{"x", 3, 1};
+    EXPECT_NE(refusal([&] { potrf(runtime, Uplo::Lower, apart); }).find(expected), std::string::npos);
+    EXPECT_NE(refusal([&] { static_cast<void>(gesv(runtime, apart, x)); }).find(expected), std::string::npos);
+    EXPECT_NE(refusal([&] { static_cast<void>(lange(runtime, Norm::Max, apart)); }).find(expected), std::string::npos);
+  }
+  EXPECT_EQ(elements[4], 4);
+}
+
 TEST_F(ApiRefusals, SizesThatDoNotMatchWithNamesAndShapes) {
   EXPECT_EQ(refusal([&] { potrf(runtime, Uplo::Lower, wide); }), "potrf: A 'wide' (6 x 8) is not square");
   EXPECT_EQ(refusal([&] { potrs(runtime, Uplo::Lower, a, short_b); }),
