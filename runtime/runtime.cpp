@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/runtime/runtime.hpp>
 
+#include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/process_exit.hpp>
@@ -168,7 +169,9 @@ void Runtime::wait_for(std::span<DataId const> data, std::span<DataId const> als
 
 void Runtime::after_wait() {
   m_parts->disk->collect();
-  for (auto const& warning : find_warnings(m_parts->options, statistics(), blas_threads())) warn_once(warning);
+  // A number that the workers do not use says nothing about them.
+  int const shared = blas_threads_differ_by_caller() ? 0 : blas_threads();
+  for (auto const& warning : find_warnings(m_parts->options, statistics(), shared)) warn_once(warning);
 }
 
 Bytes Runtime::host_memory_peak() const { return statistics().planner.nodes[host_node().index()].peak; }

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/choose_blas.hpp"
+#include "apps/common/probe_blas.hpp"
 
 #include <granary/core/base/error.hpp>
 
@@ -20,6 +21,8 @@ namespace {
 // Set for the new start: the library that was to be loaded, and the kernels that BLAS had chosen by itself.
 constexpr char const* loaded_variable = "GRANARY_BLAS_LOADED";
 constexpr char const* kernels_variable = "GRANARY_BLAS_KERNELS";
+// Set for a child that only tries the library.
+constexpr char const* probe_variable = "GRANARY_BLAS_PROBE";
 
 bool is_set(char const* variable) { return std::getenv(variable) != nullptr; }
 
@@ -41,6 +44,20 @@ void start_again(char* const* arguments) {
   std::error_code error;
   auto const self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) ::execv(self.c_str(), arguments);
+}
+
+[[noreturn]] void refuse_wrong(std::string const& option) {
+  throw InvalidArgument(
+      fmt::format("{}: a small GEMM, TRSM and POTRF with it end wrong or with a crash; granary needs a "
+                  "BLAS with 32-bit integers (LP64)",
+                  option));
+}
+
+// Whether LD_PRELOAD names the library.
+bool is_preloaded(BlasLibrary const& blas) {
+  char const* const preload = std::getenv("LD_PRELOAD");
+  auto const name = std::filesystem::path(blas.file).filename().string();
+  return preload != nullptr && !name.empty() && std::string_view(preload).find(name) != std::string_view::npos;
 }
 
 // Whether the process's dgemm_ is that of the library.
@@ -65,6 +82,10 @@ void load(std::string const& file, char* const* arguments) {
     char const* const before = std::getenv("LD_PRELOAD");
     ::setenv("LD_PRELOAD", (before == nullptr ? file : file + ":" + before).c_str(), 1);
     ::setenv(loaded_variable, file.c_str(), 1);
+    ::setenv(probe_variable, "1", 1);
+    // Some libraries end the process already when they are loaded.
+    if (!child_finds_blas_right([&] { start_again(arguments); })) refuse_wrong("--blas " + file);
+    ::unsetenv(probe_variable);
     start_again(arguments);
   }
   auto const used = find_blas_library();
@@ -75,13 +96,17 @@ void load(std::string const& file, char* const* arguments) {
 }  // namespace
 
 void choose_blas(char* const* arguments) {
+  if (is_set(probe_variable)) report_blas();
   if (auto const file = blas_option(arguments)) load(*file, arguments);
   auto const blas = find_blas_library();
   auto const setting = faster_blas_setting(blas, processor_vector_units());
-  if (!setting || is_set(setting->variable.c_str()) || is_set(kernels_variable)) return;
-  ::setenv(setting->variable.c_str(), setting->value.c_str(), 1);
-  ::setenv(kernels_variable, blas.kernels.c_str(), 1);
-  start_again(arguments);
+  if (setting && !is_set(setting->variable.c_str()) && !is_set(kernels_variable)) {
+    ::setenv(setting->variable.c_str(), setting->value.c_str(), 1);
+    ::setenv(kernels_variable, blas.kernels.c_str(), 1);
+    start_again(arguments);
+  }
+  if (is_preloaded(blas) && !is_set(loaded_variable) && !child_finds_blas_right(report_blas))
+    refuse_wrong("LD_PRELOAD of " + blas.file);
 }
 
 std::string kernels_before_choice() {

@@ -15,8 +15,9 @@ inline constexpr char const* blas_option_help =
 /// so the program starts itself again, with its arguments, where another start is faster:
 /// - `--blas FILE` among the arguments: with this library in place of the linked one (LD_PRELOAD);
 /// - the library has faster kernels for this processor (faster_blas_setting), and the user did not choose any.
-/// Each at most once: variables of the environment remember it. Throws InvalidArgument if FILE cannot be loaded, has no
-/// dgemm_, or is not used after that.
+/// Each at most once: variables of the environment remember it. A library of `--blas` or LD_PRELOAD is tried first, in
+/// a child process. Throws InvalidArgument if FILE cannot be loaded, has no dgemm_, or is not used after that, and if
+/// the library's GEMM, TRSM or POTRF is wrong or crashes, as with 64-bit integers.
 void choose_blas(char* const* arguments);
 
 /// The kernels that the library had chosen by itself; empty if this program did not choose others.

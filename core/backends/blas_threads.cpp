@@ -67,9 +67,21 @@ int blas_threads() {
   return blis == nullptr ? 0 : static_cast<int>(blis());
 }
 
-bool blas_has_threads_by_caller() {
+bool blas_threads_differ_by_caller() {
   constexpr int openmp = 2;
-  if (auto* parallel = loaded<int()>("openblas_get_parallel")) return parallel() == openmp;
+  auto* const parallel = loaded<int()>("openblas_get_parallel");
+  return parallel != nullptr && parallel() == openmp;
+}
+
+void hold_blas_limit() {
+  if (!blas_threads_differ_by_caller()) return;
+  auto* const set = loaded<void(int)>("omp_set_num_threads");
+  std::lock_guard const lock(mutex);
+  if (set != nullptr && !limits.empty()) set(*limits.begin());
+}
+
+bool blas_has_threads_by_caller() {
+  if (loaded<int()>("openblas_get_parallel") != nullptr) return blas_threads_differ_by_caller();
   return loaded<int()>("MKL_Get_Max_Threads") != nullptr;
 }
 

@@ -17,6 +17,14 @@ GRANARY_EXPORT void set_blas_threads(int threads);
 /// that was built with OpenMP. With the threads of its own that OpenBLAS has otherwise, calls wait for each other.
 [[nodiscard]] GRANARY_EXPORT bool blas_has_threads_by_caller();
 
+/// Whether each thread has its own number of BLAS threads: OpenBLAS that was built with OpenMP takes OpenMP's number,
+/// which belongs to the calling thread, and a limit set by one thread does not hold on another.
+[[nodiscard]] GRANARY_EXPORT bool blas_threads_differ_by_caller();
+
+/// Makes the current BlasLimit hold on the calling thread, too, with such a library; its own OpenMP regions then have
+/// as many threads. Every thread that runs kernels calls it first.
+GRANARY_EXPORT void hold_blas_limit();
+
 /// Limits the process's BLAS to that many threads per call while the object lives, so that the workers' kernels do not
 /// compete for cores. Of several such limits the lowest holds; after the last one the previous number does again.
 class GRANARY_EXPORT BlasLimit {

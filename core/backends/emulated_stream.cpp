@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/backends/emulated_stream.hpp>
 
+#include <granary/core/backends/blas_threads.hpp>
+
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/process_exit.hpp>
 #include <granary/core/base/start_thread.hpp>
@@ -151,6 +153,7 @@ void EmulatedStream::enqueue(std::function<void(SteadyClock::time_point)> perfor
 }
 
 void EmulatedStream::run() {
+  hold_blas_limit();
   std::unique_lock lock(m_mutex);
   for (;;) {
     m_changed.wait(lock, [this] { return m_stop || !m_operations.empty(); });

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/backends/host_workers.hpp>
 
+#include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/backends/machine_topology.hpp>
 #include <granary/core/base/error.hpp>
@@ -74,6 +75,7 @@ void const* HostWorkers::enter(WorkerId worker) {
     for (unsigned const core : m_groups[worker.index()].cores) hwloc_bitmap_set(cores.get(), core);
     bind_this_thread(cores.get());
   }
+  hold_blas_limit();
   auto& instance = m_instances[worker.index()];
   instance = std::make_unique<Instance>();
   if (m_cores_per_worker > 1) {

@@ -156,6 +156,19 @@ TEST_F(BlasCli, ProgramsThatFactorAndSolveComputeWithIt) {
   EXPECT_GE(count_loads(), 6);
 }
 
+TEST_F(BlasCli, WithOpenMpTheLimitHoldsOnEveryThreadThatCallsIt) {
+  for (Strings const& devices : {Strings{"--devices", "none"}, Strings{"--devices", "host:1"}}) {
+    auto const result = run_with({m_preload, "TEST_BLAS_OPENMP=1", m_log, "OPENBLAS_CORETYPE=Haswell"},
+                                 Strings{"random:400", "--tile", "50", "--workers", "2"} + devices, "granary-cholesky");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.err, ::testing::Not(HasSubstr("BLAS was given")));
+  }
+  std::ifstream log(file("log"));
+  std::string const lines{std::istreambuf_iterator<char>(log), {}};
+  EXPECT_THAT(lines, HasSubstr("loaded\n"));
+  EXPECT_THAT(lines, ::testing::Not(HasSubstr("several threads")));
+}
+
 TEST_F(BlasCli, ASlowLibraryAndOneWithThreadsOfItsOwnAreNamed) {
   std::string const plain = GRANARY_TEST_PLAIN_BLAS;
   auto const name = std::filesystem::path(plain).filename().string();
@@ -186,6 +199,20 @@ TEST_F(BlasCli, RefusesALibraryThatItCannotUse) {
   auto const copy = m_directory.path() / "a blank.so";
   std::filesystem::copy_file(library, copy);
   expect_refused_with({}, {"--blas", copy.string()}, "a blank or a colon separates the files of LD_PRELOAD");
+}
+
+TEST_F(BlasCli, RefusesALibraryThatIsWrongOrHasOtherIntegers) {
+  std::string const plain = GRANARY_TEST_PLAIN_BLAS;
+  auto const end =
+      plain +
+      ": a small GEMM, TRSM and POTRF with it end wrong or with a crash; granary needs a BLAS with 32-bit integers "
+      "(LP64)\n";
+  for (std::string const fault :
+       {"TEST_BLAS_WRONG=results", "TEST_BLAS_WRONG=crash", "TEST_BLAS_WRONG=stop", "TEST_BLAS_INTEGERS=64"}) {
+    expect_refused_with({fault}, {"--blas", plain}, "granary-info: --blas " + end);
+    expect_refused_with({fault, "LD_PRELOAD=" + plain}, {}, "granary-info: LD_PRELOAD of " + end);
+  }
+  EXPECT_EQ(blas({}, {"--blas", plain}).at("file"), plain);
 }
 
 }  // namespace
