@@ -43,6 +43,22 @@ void convert_in_place(std::byte* values, std::uint64_t count, ScalarType from, S
 // More tiles do not make it faster.
 constexpr std::uint64_t most_tiles_under_way = 8;
 
+// All slots, row by row; in blocks if the source reads these faster.
+std::vector<std::uint64_t> order_of(MatrixSource const& source) {
+  auto const& grid = source.tiling();
+  auto const [rows, cols] = source.read_together();
+  std::vector<std::uint64_t> slots;
+  slots.reserve(grid.tile_rows() * grid.tile_cols());
+  for (std::uint64_t top = 0; top < grid.tile_rows(); top += rows) {
+    for (std::uint64_t left = 0; left < grid.tile_cols(); left += cols) {
+      for (auto i = top; i < std::min(top + rows, grid.tile_rows()); ++i) {
+        for (auto j = left; j < std::min(left + cols, grid.tile_cols()); ++j) slots.push_back(grid.slot(i, j));
+      }
+    }
+  }
+  return slots;
+}
+
 // Bytes of the largest tile.
 Bytes bytes_of_tile(TileGrid const& grid, ScalarType from, ScalarType to) {
   return round_up(grid.largest_tile() * std::max(size_of(from), size_of(to)), io_alignment);
@@ -69,14 +85,14 @@ void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Betwe
   check(source, output);
   check_copy_memory(source.tiling(), source.scalar_type(), output.scalar_type(), memory);
   auto const bytes = bytes_of_tile(source.tiling(), source.scalar_type(), output.scalar_type());
-  auto const slots = source.tiling().tile_rows() * source.tiling().tile_cols();
-  auto const count = std::min({memory / bytes, most_tiles_under_way, slots});
+  auto const slots = order_of(source);
+  auto const count = std::min<std::uint64_t>({memory / bytes, most_tiles_under_way, slots.size()});
   std::mutex mutex;
   std::vector<TileMemory> idle;
   for (std::uint64_t k = 0; k < count; ++k) idle.push_back(detail::allocate_tiles(bytes));
 
   detail::PendingIo pending;
-  for (std::uint64_t slot = 0; slot < slots; ++slot) {
+  for (auto const slot : slots) {
     pending.require(count - 1);
     if (between) between();
     std::shared_ptr<TileMemory> tile;  // a std::function must be copyable

@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <utility>
 
 #include <granary/core/base/error.hpp>
@@ -23,12 +24,16 @@ class Hdf5Source final : public MatrixSource {
     m_file = open_to_read(info.path);
     auto const access = require({H5Pcreate(H5P_DATASET_ACCESS), H5Pclose}, "open", info.name());
     constexpr std::size_t hash_slots = 12421;
-    H5Pset_chunk_cache(access.get(), hash_slots, chunk_cache_bytes, 0.75);
+    auto const chunk_bytes = info.chunk_rows * info.chunk_cols * size_of(info.scalar_type);
+    // HDF5 does not keep a chunk that is larger than the cache: it would unpack it for every tile.
+    auto const cache_bytes = std::max(chunk_cache_bytes, std::min(chunk_bytes, most_compressed_chunk_bytes));
+    H5Pset_chunk_cache(access.get(), hash_slots, cache_bytes, 0.75);
     m_dataset = require({H5Dopen2(m_file.get(), info.dataset.c_str(), access.get()), H5Dclose}, "open", info.name());
     auto const properties =
         require({H5Dget_create_plist(m_dataset.get()), H5Pclose}, "read the layout of", info.name());
-    auto const chunk_bytes = info.chunk_rows * info.chunk_cols * size_of(info.scalar_type);
-    if (H5Pget_nfilters(properties.get()) > 0 && chunk_bytes > most_compressed_chunk_bytes) {
+    if (H5Pget_nfilters(properties.get()) == 0) return;
+    m_block = {std::max<std::uint64_t>(info.chunk_rows / tile, 1), std::max<std::uint64_t>(info.chunk_cols / tile, 1)};
+    if (chunk_bytes > most_compressed_chunk_bytes) {
       throw DataError(info.name() + " is compressed in chunks of " + format_bytes(chunk_bytes) + "; chunks of up to " +
                       format_bytes(most_compressed_chunk_bytes) +
                       " can be read within a memory limit (h5repack makes smaller ones)");
@@ -40,6 +45,8 @@ class Hdf5Source final : public MatrixSource {
     m_dataset.reset();
     m_file.reset();
   }
+
+  [[nodiscard]] Block read_together() const override { return m_block; }
 
  private:
   void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) override {
@@ -79,6 +86,7 @@ class Hdf5Source final : public MatrixSource {
   std::shared_ptr<File const> m_cached;
   Hdf5Id m_file;
   Hdf5Id m_dataset;
+  Block m_block;
   Bytes m_bytes_since_drop = 0;
   SerialThread m_thread;
 };

@@ -33,6 +33,14 @@ class GRANARY_EXPORT MatrixSource : public Storage {
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) final;
   [[nodiscard]] std::string describe(std::uint64_t slot) const final;
 
+  /// Tiles in a block of so many tile rows and columns are read faster one after the other: they share a compressed
+  /// chunk. 1 and 1 if the order does not matter.
+  struct Block {
+    std::uint64_t rows = 1;
+    std::uint64_t cols = 1;
+  };
+  [[nodiscard]] virtual Block read_together() const { return {}; }
+
  protected:
   /// `columns`: their names, for messages; empty without names.
   MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name,
@@ -53,9 +61,9 @@ class GRANARY_EXPORT MatrixSource : public Storage {
 
 /// Opens a matrix to be read in tiles of `tile` x `tile` elements. Contiguous datasets, .npy files, and unfiltered
 /// chunks of native type with the tile size are read directly from the file; everything else by HDF5 on a separate
-/// thread, with a cache of 16 MiB. Then a compressed chunk is unpacked for every tile that overlaps it: tiles should
-/// span whole chunks. Throws InvalidArgument for a tile size of 0, DataError if the file became unreadable or has
-/// compressed chunks over 32 MiB.
+/// thread, with a cache of 16 MiB, or of one compressed chunk if that is larger. A compressed chunk is unpacked again
+/// when a tile that overlaps it is read after others that do not: see MatrixSource::read_together. Throws
+/// InvalidArgument for a tile size of 0, DataError if the file became unreadable or has compressed chunks over 32 MiB.
 [[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info,
                                                                               std::uint64_t tile, MatrixPart part,
                                                                               std::shared_ptr<AsyncFileIo> io);
