@@ -64,18 +64,29 @@ Bytes parse_size(char const* name, std::string const& text) {
   }
 }
 
+// An option of 0 asks for the default; a variable that is set does not.
+template <class Number>
+Number above_zero(char const* name, Number number) {
+  if (number == 0) throw InvalidArgument(std::string(name) + " is 0; it must be above zero");
+  return number;
+}
+
 // Sets the option from the variable if it is zero; the variable's value may end with `unit`.
 void fill_in(Bytes& option, char const* name, std::string_view unit = "") {
   auto text = variable(name);
   if (option != 0 || text.empty()) return;
   if (text.ends_with(unit)) text.resize(text.size() - unit.size());
-  option = parse_size(name, text);
+  option = above_zero(name, parse_size(name, text));
 }
 void fill_in(unsigned& option, char const* name) {
-  if (auto const text = variable(name); option == 0 && !text.empty()) option = parse_count(name, text);
+  if (auto const text = variable(name); option == 0 && !text.empty())
+    option = above_zero(name, parse_count(name, text));
 }
 
 void check_directory(std::string const& directory) {
+  std::error_code ignored;
+  if (std::filesystem::exists(directory, ignored) && !std::filesystem::is_directory(directory, ignored))
+    throw InvalidArgument("cannot use scratch directory '" + directory + "': it is not a directory");
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw InvalidArgument("cannot use scratch directory '" + directory + "': " + std::strerror(errno));
   }

@@ -41,7 +41,10 @@ void check_generated(std::string const& name) {
   auto const letters = std::string_view(name).substr(0, colon);
   std::error_code ignored;
   if (colon == std::string::npos || !std::ranges::all_of(letters, is_letter)) return;
+  // The name of a file, or of a dataset in it, ends with other letters than numbers do.
+  constexpr std::string_view of_numbers = "0123456789.+-eEx:";
   if (colon + 1 == name.size() || !is_digit(name[colon + 1]) || std::filesystem::exists(letters, ignored)) return;
+  if (name.find_first_not_of(of_numbers, colon) != std::string::npos) return;
   if (!std::filesystem::exists(name, ignored)) static_cast<void>(parse_generated(name));
 }
 

@@ -8,13 +8,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cinttypes>
+#include <climits>
 #include <cstdio>
 #include <mutex>
 #include <system_error>
 #include <vector>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/stable_hash.hpp>
 
 namespace granary::detail {
 namespace {
@@ -41,6 +45,16 @@ Lock lock(int descriptor) {
   whole.l_whence = SEEK_SET;
   if (::fcntl(descriptor, F_OFD_SETLK, &whole) == 0) return Lock::Taken;
   return errno == EAGAIN || errno == EACCES ? Lock::HeldElsewhere : Lock::Unsupported;
+}
+
+// A name that would be too long gets another one, always the same.
+std::string partial_path_of(std::string const& path) {
+  constexpr std::string_view ending = ".partial";
+  auto const start = path.rfind('/') + 1;
+  if (path.size() - start + ending.size() <= NAME_MAX) return path + std::string(ending);
+  std::array<char, 17> number{};
+  std::snprintf(number.data(), number.size(), "%016" PRIx64, stable_hash(path.substr(start)));
+  return path.substr(0, start) + "granary-" + number.data() + std::string(ending);
 }
 
 }  // namespace
@@ -72,7 +86,7 @@ OpenInput::~OpenInput() {
 PartialFile::PartialFile(std::string const& path) {
   check_output(path, {});
   m_path = follow_links(path);
-  m_partial_path = m_path + ".partial";
+  m_partial_path = partial_path_of(m_path);
   struct stat old {};
   if (::stat(m_path.c_str(), &old) == 0) m_replaced = Replaced{id_of(old), old.st_mode, old.st_uid, old.st_gid};
   std::lock_guard const guard(registry().mutex);

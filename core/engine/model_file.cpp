@@ -169,6 +169,8 @@ std::optional<MachineModels> read_models(std::filesystem::path const& file) {
   if (status.type() == std::filesystem::file_type::not_found) return std::nullopt;
   if (error) fail("cannot read", file.string(), error.value());
   auto const what = "file of performance models " + file.string() + ": ";
+  // Nobody may ever write into a FIFO.
+  if (status.type() != std::filesystem::file_type::regular) throw DataError(what + "it is not a regular file");
   try {
     return parse(read_text_file(file));
   } catch (json::exception const& e) {

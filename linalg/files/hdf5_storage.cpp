@@ -114,6 +114,7 @@ class Examination {
   void examine(hid_t dataset, int level) {
     auto const properties = require({H5Dget_create_plist(dataset), H5Pclose}, "read the layout of", m_name);
     auto const layout = H5Pget_layout(properties.get());
+    require_filters(dataset, properties.get());
     if (layout == H5D_VIRTUAL) {
       examine_sources(dataset, properties.get(), level);
       if (!has_fill_value(properties.get())) require_mappings(properties.get());
@@ -127,6 +128,28 @@ class Examination {
  private:
   [[noreturn]] void refuse_source(Source const& source, std::string const& why) const {
     throw DataError(m_name + " is a virtual dataset, and its source " + source.text() + " " + why);
+  }
+
+  // A chunk may have been written without a filter that is optional: the first one tells.
+  void require_filters(hid_t dataset, hid_t properties) const {
+    hsize_t const first[H5S_MAX_RANK] = {};
+    unsigned skipped = 0;
+    haddr_t address = HADDR_UNDEF;
+    hsize_t bytes = 0;
+    if (H5Pget_layout(properties) != H5D_CHUNKED || H5Pget_nfilters(properties) <= 0 ||
+        H5Dget_chunk_info_by_coord(dataset, first, &skipped, &address, &bytes) < 0 || address == HADDR_UNDEF)
+      return;
+    for (int k = 0; k < H5Pget_nfilters(properties); ++k) {
+      unsigned flags = 0;
+      std::size_t values = 0;
+      char filter[80] = {};
+      auto const number = H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &values, nullptr, sizeof(filter),
+                                         filter, nullptr);
+      if (number < 0 || (skipped >> k & 1U) != 0 || H5Zfilter_avail(number) > 0) continue;
+      throw DataError(m_name + " needs the filter " + std::to_string(number) + " '" + excerpt(filter, sizeof(filter)) +
+                      "', which this HDF5 does not have: install its plugin and set HDF5_PLUGIN_PATH, or write the "
+                      "dataset with gzip or without compression");
+    }
   }
 
   void examine_sources(hid_t dataset, hid_t properties, int level) {

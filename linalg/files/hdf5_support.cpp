@@ -52,6 +52,21 @@ bool has_locks(std::string const& path) {
   return !none;
 }
 
+// Of a failed system call HDF5 tells the time with a line's end, addresses, and 2^64 - 1 for bytes that it did not
+// read: `file read failed: time = …, errno = 5, error message = 'Input/output error', …`.
+std::string shortened(std::string text) {
+  constexpr char quote = 39;
+  auto const cause = text.find("error message");
+  auto const first = cause == std::string::npos ? cause : text.find(quote, cause);
+  auto const end = first == std::string::npos ? first : text.find(quote, first + 1);
+  if (end != std::string::npos)
+    text = text.substr(0, text.find(':')).append(": ").append(text, first + 1, end - first - 1);
+  for (auto& c : text) {
+    if (c >= 0 && c < ' ') c = ' ';
+  }
+  return text;
+}
+
 std::string where_it_leads(hid_t file, std::string const& link, H5L_info_t const& info) {
   std::vector<char> value(info.u.val_size);
   if (value.empty() || H5Lget_val(file, link.c_str(), value.data(), value.size(), careful_access()) < 0)
@@ -103,7 +118,7 @@ std::string hdf5_reason() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_last, &reason);
-  return reason;
+  return shortened(reason);
 }
 
 void lock_nothing(hid_t file_access) {

@@ -20,6 +20,7 @@ namespace {
 
 using Symmetry = MatrixMarketInfo::Symmetry;
 constexpr std::string_view banner = "%%matrixmarket";
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -44,6 +45,7 @@ void read_banner(detail::LineReader& reader, MatrixMarketInfo& info) {
   if (!reader.next(line)) reader.fail("a Matrix Market file starts with a line %%MatrixMarket");
   line = lower_case(line);
   std::string_view rest = line;
+  if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
   if (take_word(rest) != banner) reader.fail("a Matrix Market file starts with a line %%MatrixMarket");
   auto const holds = take_word(rest);
   auto const format = take_word(rest);
@@ -114,8 +116,10 @@ bool is_matrix_market(std::string const& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream file(path, std::ios::binary);
-  std::string start(banner.size(), '\0');
-  return file.read(start.data(), static_cast<std::streamsize>(start.size())) && lower_case(start) == banner;
+  std::string start(byte_order_mark.size() + banner.size(), '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (start.starts_with(byte_order_mark)) start.erase(0, byte_order_mark.size());
+  return lower_case(start).starts_with(banner);
 }
 
 MatrixMarketInfo open_matrix_market(std::string const& path) {
@@ -179,6 +183,12 @@ bool MarketEntries::next_values() {
 double MarketEntries::number(std::string_view& text) {
   auto word = take_word(text);
   if (word.starts_with('+')) word.remove_prefix(1);
+  // Fortran writes 1.5D2.
+  std::string with_e;
+  if (auto const d = word.find_first_of("dD"); d != std::string_view::npos && d > 0) {
+    with_e = std::string(word).replace(d, 1, "e");
+    word = with_e;
+  }
   double value = 0;
   auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
   bool const out_of_range = code == std::errc::result_out_of_range;

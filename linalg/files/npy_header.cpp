@@ -82,6 +82,7 @@ std::vector<std::uint64_t> shape_of(std::string_view text, std::string const& pa
     if (error != std::errc{}) malformed(path);
     shape.push_back(extent);
     position = static_cast<std::size_t>(end - text.data());
+    if (text[position] == 'L') ++position;  // as Python 2 writes long integers
   }
   return shape;
 }

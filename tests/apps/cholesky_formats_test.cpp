@@ -60,6 +60,14 @@ f.create_dataset('group/big_endian', data=A, dtype='>f8')
   }
 }
 
+TEST_F(CholeskyFormats, AFileMayBeNamedLikeAGeneratedMatrix) {
+  python("with h5py.File('run:1.h5', 'w') as f: f['A'] = A");
+  expect_factored("run:1.h5");
+  expect_factored("run:1.h5:/A");
+  EXPECT_THAT(run({"run:2.h5"}).err, HasSubstr("cannot open"));
+  EXPECT_THAT(run({"rundom:300"}).err, HasSubstr("'rundom:300' is not a generated matrix"));
+}
+
 TEST_F(CholeskyFormats, FloatsAndNpy) {
   python(R"(
 h5py.File('single.h5', 'w')['A'] = A.astype('f4')

@@ -232,6 +232,20 @@ TEST_F(PartialFileTest, AFileThatCannotBeReplacedIsRefusedBeforeTheStart) {
   EXPECT_NO_THROW(check_output(path, {})) << "root may replace it";
 }
 
+TEST_F(PartialFileTest, ANameMayBeAsLongAsTheSystemAllows) {
+  std::string const longest(255, 'a'), other = std::string(254, 'a') + 'b';
+  {
+    PartialFile output(file(longest)), another(file(other));
+    EXPECT_EQ(refusal(file(longest)).find("cannot write the output"), 0U) << "another run is writing it";
+    output.append("new");
+    output.commit();
+    EXPECT_NE(output.partial_path(), another.partial_path());
+  }
+  EXPECT_EQ(read(file(longest)), "new");
+  EXPECT_FALSE(fs::exists(file(other)));
+  EXPECT_NE(refusal(file(std::string(256, 'a'))), "");
+}
+
 TEST_F(PartialFileTest, ADescriptorOnAnotherFileIsFound) {
   PartialFile const a(file("a"));
   PartialFile const b(file("b"));

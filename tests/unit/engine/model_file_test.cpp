@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,16 @@ TEST_F(ModelFile, ADamagedFileIsNamedAndReplaced) {
   }
   add("gemm");
   EXPECT_EQ(read_models(file)->kernels.size(), 1U);
+}
+
+TEST_F(ModelFile, AFifoIsNotOpened) {
+  fs::create_directories(file.parent_path());
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  ::alarm(60);  // nobody writes
+  EXPECT_THAT([&] { static_cast<void>(read_models(file)); },
+              ThrowsMessage<DataError>(HasSubstr(file.string() + ": it is not a regular file")));
+  EXPECT_THROW(add("gemm"), InvalidArgument);
+  ::alarm(0);
 }
 
 TEST_F(ModelFile, NumbersThatCannotBeAreRefusedByName) {

@@ -222,6 +222,12 @@ TEST_F(Environment, MalformedValuesNameTheVariable) {
   } catch (InvalidArgument const& error) {
     EXPECT_THAT(error.what(), HasSubstr("GRANARY_MEMORY"));
   }
+  set("GRANARY_MEMORY", "0");
+  EXPECT_EQ(test::message_of([] { static_cast<void>(configure({})); }), "GRANARY_MEMORY is 0; it must be above zero");
+  ::unsetenv("GRANARY_MEMORY");
+  set("GRANARY_CORES_PER_WORKER", "0");
+  EXPECT_EQ(test::message_of([] { static_cast<void>(configure({})); }),
+            "GRANARY_CORES_PER_WORKER is 0; it must be above zero");
 }
 
 TEST_F(Environment, RefusedNamesAndSwitchesNameTheVariable) {

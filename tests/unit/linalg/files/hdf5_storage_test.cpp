@@ -235,6 +235,30 @@ TEST_F(Hdf5Storage, UnwrittenElementsNeedAFillValue) {
   EXPECT_EQ(message(), "") << "HDF5's fill value is 0";
 }
 
+TEST_F(Hdf5Storage, AFilterThatIsMissingIsNamed) {
+  auto const path = directory / "A.h5";
+  // Writes the only chunk as if the filters in `mask` had been skipped.
+  auto const write = [&](std::uint32_t mask) {
+    create(path, [](hid_t properties) {
+      hsize_t const chunk[2] = {side, side};
+      H5Pset_chunk(properties, 2, chunk);
+      H5Pset_filter(properties, 32000, H5Z_FLAG_OPTIONAL, 0, nullptr);
+    });
+    detail::Hdf5Lock const lock;
+    Hdf5Id const file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    Hdf5Id const dataset(H5Dopen2(file.get(), "A", H5P_DEFAULT), H5Dclose);
+    hsize_t const first[2] = {0, 0};
+    auto const values = entries(side, side);
+    ASSERT_GE(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, mask, first, values.size() * sizeof(double), values.data()),
+              0);
+  };
+  write(0);
+  EXPECT_THAT(message(), ::testing::StartsWith(path + ":/A needs the filter 32000 '"));
+  EXPECT_THAT(message(), ::testing::HasSubstr("', which this HDF5 does not have: install its plugin"));
+  write(1);
+  expect_entries();
+}
+
 TEST_F(Hdf5Storage, VectorsAreExamined) {
   auto const path = directory / "A.h5";
   {

@@ -270,6 +270,15 @@ TEST_F(MatrixFile, NpyErrors) {
   EXPECT_NE(message<DataError>("A.npy").find("records"), std::string::npos);
 }
 
+TEST_F(MatrixFile, NpyHeadersThatPython2Wrote) {
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 3L), }") + std::string(48, '\0'));
+  auto const info = open_matrix_file(directory / "A.npy");
+  EXPECT_EQ(info.rows, 2U);
+  EXPECT_EQ(info.cols, 3U);
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (2l, 3L), }") + std::string(48, '\0'));
+  EXPECT_NE(message<DataError>("A.npy"), "");
+}
+
 TEST_F(MatrixFile, TooLargeToBeCounted) {
   auto const text = std::string("{'descr': '<c16', 'fortran_order': False, 'shape': (1073741824, 1073741824)}");
   write_bytes("A.npy", std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size()) + '\0' + text);

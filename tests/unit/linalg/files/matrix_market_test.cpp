@@ -79,6 +79,16 @@ TEST_F(MatrixMarket, ReadsArraysAndLists) {
   EXPECT_EQ(read("%%MatrixMarket matrix array real general\n1 1\n1e-400\n"), Values{0}) << "too small for a double";
 }
 
+TEST_F(MatrixMarket, ReadsWhatFortranAndEditorsWrite) {
+  EXPECT_EQ(read("%%MatrixMarket matrix array real general\n2 1\n1.5D2\n-2d-1\n"), (Values{150, -.2}));
+  std::string const marked = "\xef\xbb\xbf%%MatrixMarket matrix array real general\n1 1\n7\n";
+  EXPECT_EQ(read(marked), Values{7});
+  EXPECT_TRUE(is_matrix_market(write(marked)));
+  EXPECT_EQ(refusal("%%MatrixMarket matrix array real general\n1 1\nd2\n"), "3: 'd2' is not an entry of this matrix");
+  EXPECT_EQ(refusal("%%MatrixMarket matrix array real general\n1 1\n1D2D3\n"),
+            "3: '1D2D3' is not an entry of this matrix");
+}
+
 TEST_F(MatrixMarket, MirrorsTheTriangleThatIsStored) {
   // With room for one tile the text is read again for each.
   for (Bytes const memory : {4_KiB, 12_KiB, 1_MiB}) {
