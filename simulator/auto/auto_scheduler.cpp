@@ -40,9 +40,9 @@ constexpr std::size_t few_candidates = 3;
 // ones.
 constexpr double like_in_part = 0.03;
 constexpr double like_on_the_whole = 0.01;
-// The present scheduler stays while another one is not faster by this part. Later a change costs transfers.
-constexpr double worth_starting = 0.02;
-constexpr double worth_changing = 0.1;
+// The present scheduler stays while another one is not faster by this part, and by the time in which the present data
+// of memories would come anew.
+constexpr double worth_changing = 0.02;
 // Reality departs from what was believed if one takes longer than the other by this factor, from the end of so many
 // tasks to that of twice, four times, … as many.
 constexpr double departed = 1.2;
@@ -340,8 +340,8 @@ void AutoScheduler::choose() {
   if (present == candidates.end() && m_name == m_options.schedule && done > 0)
     present = candidates.insert(present, {m_name, work * pace, {}, {}});
   if (present != candidates.end()) present->seconds = std::min(present->seconds, work * pace);
-  double const better = m_choices == 1 ? worth_starting : worth_changing;
-  bool const stays = present != candidates.end() && present->seconds <= (1 + better) * candidates[0].seconds;
+  bool const stays = present != candidates.end() &&
+                     present->seconds <= (1 + worth_changing) * candidates[0].seconds + reload_seconds();
   if (stays) std::rotate(candidates.begin(), present, present + 1);
   auto& chosen = candidates.front();
   m_remark =
@@ -352,6 +352,19 @@ void AutoScheduler::choose() {
   m_chosen_at = m_view->now();
   m_compare_at = first_compared;
   if (chosen.name != m_name) use(chosen.name);
+}
+
+// At most: what memories hold now comes anew, to all of them at once.
+double AutoScheduler::reload_seconds() const {
+  std::map<std::pair<NodeId, NodeId>, Bytes> bytes;
+  for (auto const& [data, node] : m_replicas.sorted()) {
+    NodeId const home = m_view->description(data).home;
+    if (home.valid() && home != node) bytes[{home, node}] += m_view->bytes(data);
+  }
+  Duration longest{0};
+  for (auto const& [way, size] : bytes)
+    longest = std::max(longest, m_view->topology().route_time(way.first, way.second, size));
+  return seconds(longest);
 }
 
 bool AutoScheduler::measured(std::vector<TaskId> const& tasks) const {

@@ -69,6 +69,28 @@ TEST(AutoInMidRun, LeavesAKindOfWorkerThatIsSlowerThanBelieved) {
   EXPECT_THAT(simulator.planner().scheduler().remark(), StartsWith("auto-test-cpus: "));
 }
 
+// On 19 cores and a device as fast as one of them: a scheduler that uses all takes 95 % of the time of the first one.
+TEST(AutoInMidRun, AChangeIsWorthWhatItGainsBeyondTheDataInMemories) {
+  for (Bytes const stored : {Bytes{1'000}, Bytes{100'000'000}}) {
+    Stage stage(cores_and_device(19, unbounded), starting_with("auto-test-cpus", {"auto-test-cpus", "auto-test-all"}));
+    stage.beliefs.needed = 1;
+    auto const usual = std::exchange(
+        stage.codelet, stage.simulator.add_codelet({.name = "on cores", .kernels = {no_kernel, nullptr}}));
+    std::vector<DataId> data;
+    for (int d = 0; d < 10; ++d) data.push_back(stage.stored(stored));
+    for (std::size_t t = 0; t < 400; ++t) stage.submit({{data[t % data.size()], AccessMode::Read}});
+    stage.step_until(400);
+    EXPECT_EQ(stage.counter("choices"), 1);
+    EXPECT_THAT(stage.remark(), StartsWith("auto-test-cpus: "));
+    stage.codelet = usual;
+    stage.submit_free(4000);
+    stage.run(4400);
+    EXPECT_EQ(stage.counter("choices"), 2);
+    bool const changes = stored == 1'000;
+    EXPECT_THAT(stage.remark(), StartsWith(changes ? "auto-test-all: " : "auto-test-cpus: ")) << stored;
+  }
+}
+
 TEST(AutoInMidRun, WorkersThatTheFirstOneLeftIdleWorkForTheNext) {
   Stage stage(cores_and_device(2, unbounded),
               starting_with("auto-test-devices", {"auto-test-devices", "auto-test-all"}));
