@@ -36,7 +36,7 @@ class GRANARY_EXPORT Ahead {
   /// there is none.
   template <class Used>
   bool make_room(DataId data, NodeId node, Used&& used) {
-    if (!m_memories.lacks_bytes(node, m_data[data].bytes)) return false;
+    if (!m_memories.lacks_room(node, m_data[data].bytes)) return false;
     DataId const victim = m_idle[node.index()].take(
         [&](DataId other) { return m_data.known(other) && m_memories.evictable(other, node) && !used(other); });
     if (victim.valid()) m_memories.evict(victim, node, EvictionReason::Prefetch);

@@ -2,6 +2,7 @@
 #include <granary/core/planner/movement/memories.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace granary::detail {
@@ -69,16 +70,17 @@ std::optional<Bytes> Memories::take_to_pass(NodeId id, DataId data) {
 }
 
 bool Memories::take_all(std::span<Lacking const> places, NodeId id, Bytes high, std::vector<Bytes>& taken) {
-  taken.clear();
-  for (auto const& place : places) {
-    auto const offset = take(id, place.data, place.bytes, 0, high);
-    if (!offset) {
-      give_back(id, taken);
-      return false;
+  for (auto const fit : {Ledger::Fit::Slots, Ledger::Fit::Tight}) {
+    taken.clear();
+    for (auto const& place : places) {
+      auto const offset = m_nodes[id.index()].ledger.allocate(place.data, place.bytes, 0, high, fit);
+      if (!offset) break;
+      taken.push_back(*offset);
     }
-    taken.push_back(*offset);
+    if (taken.size() == places.size()) return true;
+    give_back(id, taken);
   }
-  return true;
+  return false;
 }
 
 void Memories::give_back(NodeId id, std::vector<Bytes>& taken) {
@@ -280,8 +282,7 @@ bool Memories::make_room(NodeId id, std::span<Lacking const> places, Bytes high)
   Bytes total = 0;
   for (auto const& place : places) total += node.ledger.rounded(place.bytes);
   for (;;) {
-    Bytes const used = node.ledger.used() - node.ledger.used_from(high);
-    if (high + node.evicting < used + total) {
+    if (high + node.evicting < node.ledger.used() - node.ledger.used_from(high) + total) {
       DataId victim = m_eviction.victim(id);
       auto const reason = victim.valid() ? EvictionReason::Policy : EvictionReason::Fallback;
       bool const stall = m_evict_whatever || (m_working == 0 && m_links.active() == 0);
@@ -299,6 +300,7 @@ bool Memories::make_room(NodeId id, std::span<Lacking const> places, Bytes high)
 // Enough bytes are free, but fragmented: clears the cheapest range for the first place that finds none.
 bool Memories::clear_range(NodeId id, std::span<Lacking const> places, Bytes high) {
   auto& node = m_nodes[id.index()];
+  DataId const unwanted = m_eviction.victim(id);
   std::vector<Bytes> taken;
   std::vector<DataId> victims;
   for (auto const& place : places) {
@@ -306,7 +308,8 @@ bool Memories::clear_range(NodeId id, std::span<Lacking const> places, Bytes hig
       taken.push_back(*offset);
       continue;
     }
-    victims = node.ledger.window(place.bytes, 0, high, [&](DataId other) { return evictable(other, id); });
+    victims = node.ledger.window(
+        place.bytes, 0, high, [&](DataId other) { return evictable(other, id); }, unwanted);
     break;
   }
   give_back(id, taken);
@@ -314,10 +317,9 @@ bool Memories::clear_range(NodeId id, std::span<Lacking const> places, Bytes hig
   return !victims.empty() && node.evicting == 0;
 }
 
-bool Memories::lacks_bytes(NodeId id, Bytes bytes) const {
+bool Memories::lacks_room(NodeId id, Bytes bytes) const {
   auto const& node = m_nodes[id.index()];
-  Bytes const high = room_for_holders(id);
-  return high + node.evicting < node.ledger.used() - node.ledger.used_from(high) + node.ledger.rounded(bytes);
+  return node.evicting < node.ledger.rounded(bytes) && !node.ledger.fits(bytes, 0, room_for_holders(id));
 }
 
 DataId Memories::any_victim(NodeId id) const {
@@ -341,10 +343,8 @@ void Memories::clear_reserve(NodeId id, Bytes bytes) {
 void Memories::clear(NodeId id) {
   auto const& ledger = m_nodes[id.index()].ledger;
   Bytes const used = ledger.used();
-  std::vector<DataId> all;
-  for (auto const& [offset, block] : ledger.blocks()) all.push_back(block.data);
-  for (DataId const data : all) {
-    if (evictable(data, id)) evict(data, id, EvictionReason::Clearing);
+  for (auto const& [offset, block] : std::map(ledger.blocks())) {
+    if (evictable(block.data, id)) evict(block.data, id, EvictionReason::Clearing);
   }
   if (ledger.used() < used) m_context.agenda.post(Agenda::GiveRoom{id});
 }

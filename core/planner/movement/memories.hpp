@@ -104,8 +104,8 @@ class GRANARY_EXPORT Memories {
   void restore(DataId data, Replica& replica);
   /// Evicts until `take_all` may succeed below `high` for these places; false if the caller has to wait.
   bool make_room(NodeId node, std::span<Lacking const> places, Bytes high);
-  /// Whether `bytes` for a holder will not be free, not even when what is being evicted has left.
-  [[nodiscard]] bool lacks_bytes(NodeId node, Bytes bytes) const;
+  /// Whether `bytes` for a holder are free nowhere in one piece, and what is being evicted has fewer.
+  [[nodiscard]] bool lacks_room(NodeId node, Bytes bytes) const;
   /// Makes room in the reserve alone, for a datum on its way home.
   void clear_reserve(NodeId node, Bytes bytes);
   /// Evicts all that can be evicted; posts if something was dropped.

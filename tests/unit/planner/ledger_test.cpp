@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/random.hpp>
+#include <granary/core/model/machine.hpp>
 #include <granary/core/planner/movement/ledger.hpp>
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ TEST(Ledger, TakesTheSmallestGapAndMergesNeighboursWhenFreed) {
 TEST(Ledger, FreesTheEndOfABlockThatShrinks) {
   Ledger ledger(256, 16);
   ASSERT_EQ(ledger.allocate(DataId(0), 96, 0, 256), 0U);
-  ASSERT_EQ(ledger.allocate(DataId(1), 32, 0, 256), 96U);
+  ASSERT_EQ(ledger.allocate(DataId(1), 32, 0, 256, Ledger::Fit::Tight), 96U);
   ledger.shrink(0, 50);
   EXPECT_EQ(ledger.used(), 64U + 32U);
   EXPECT_EQ(ledger.blocks().at(0).size, 64U);
@@ -88,6 +89,72 @@ TEST(Ledger, FindsTheWindowThatEvictsTheFewestBytes) {
   EXPECT_TRUE(not_next.empty()) << "between the two there are only 20 bytes";
   auto const right = ledger.window(40, 0, 100, [](DataId d) { return d != DataId(1); });
   EXPECT_EQ(right, (std::vector<DataId>{DataId(3)}));
+}
+
+TEST(Ledger, AWindowRatherHasWhatWouldBeEvictedNext) {
+  Ledger ledger(100, 1);
+  for (std::uint32_t d = 0; d < 4; ++d) ASSERT_TRUE(ledger.allocate(DataId(d), 20, 0, 100).has_value());
+  ASSERT_EQ(ledger.allocate(DataId(4), 16, 0, 100), 80U);
+  EXPECT_EQ(ledger.window(20, 0, 100, anything), (std::vector<DataId>{DataId(4)})) << "16 bytes beside 4 free ones";
+  EXPECT_EQ(ledger.window(20, 0, 100, anything, DataId(2)), (std::vector<DataId>{DataId(2)}));
+  EXPECT_EQ(ledger.window(4, 0, 100, anything, DataId(2)), (std::vector<DataId>{})) << "they are free";
+  ledger.shrink(80, 2);
+  EXPECT_EQ(ledger.window(20, 0, 100, anything, DataId(2)), (std::vector<DataId>{DataId(4)})) << "less than a quarter";
+}
+
+// Tiles of 40 bytes, and those at the edges of a matrix.
+TEST(Ledger, KeepsSlotsForTheUsualSize) {
+  Ledger ledger(400, 1);
+  EXPECT_EQ(ledger.slot(), 0U);
+  for (std::uint32_t d = 0; d < 9; ++d) ASSERT_EQ(ledger.allocate(DataId(d), 40, 0, 400), d * 40U);
+  EXPECT_EQ(ledger.slot(), 40U);
+  ledger.free(80);
+  EXPECT_EQ(ledger.allocate(DataId(20), 10, 0, 400), 80U) << "the smallest gap that is long enough";
+  EXPECT_EQ(ledger.allocate(DataId(21), 12, 0, 400), 90U) << "the rest of a slot, although another one is free";
+  EXPECT_EQ(ledger.allocate(DataId(22), 30, 0, 400), 360U);
+  ledger.free(120);
+  EXPECT_EQ(ledger.allocate(DataId(23), 38, 0, 400), 120U)
+      << "about the usual size, and not across the border before it";
+  ledger.free(120);
+  ledger.free(80);
+  EXPECT_EQ(ledger.allocate(DataId(24), 40, 0, 400), 120U) << "not where the gap begins, which would break two slots";
+  EXPECT_EQ(ledger.allocate(DataId(25), 39, 0, 400), std::nullopt);
+  EXPECT_EQ(ledger.free_bytes(), 10U + 18U + 10U);
+}
+
+TEST(Ledger, FillsMemoryWithoutALimitFromItsStart) {
+  Ledger ledger(unbounded, 4096);
+  for (std::uint32_t d = 0; d < 4; ++d) ASSERT_EQ(ledger.allocate(DataId(d), 40960, 0, unbounded), d * 40960U);
+  EXPECT_EQ(ledger.allocate(DataId(4), 4096, 0, unbounded), 4 * 40960U) << "a scratch file is as long as what it has";
+}
+
+TEST(Ledger, TakesWhatIsFreeWhereNoSlotIs) {
+  Ledger ledger(100, 1);
+  ASSERT_EQ(ledger.allocate(DataId(0), 20, 0, 100), 0U);
+  ASSERT_EQ(ledger.allocate(DataId(1), 40, 0, 100), 20U);
+  EXPECT_EQ(ledger.slot(), 40U);
+  EXPECT_EQ(ledger.allocate(DataId(2), 40, 0, 100), 60U) << "the only gap";
+}
+
+TEST(Ledger, HasNoSlotsWhereSizesAreMixed) {
+  Ledger ledger(1000, 1);
+  ASSERT_EQ(ledger.allocate(DataId(0), 100, 0, 1000), 0U);
+  ASSERT_EQ(ledger.allocate(DataId(1), 60, 0, 1000), 100U);
+  EXPECT_EQ(ledger.slot(), 0U) << "fewer than two thirds";
+  ASSERT_EQ(ledger.allocate(DataId(2), 100, 0, 1000), 160U);
+  EXPECT_EQ(ledger.slot(), 100U);
+  ASSERT_EQ(ledger.allocate(DataId(3), 104, 0, 1000), 312U) << "sizes that differ by less than an eighth are one";
+  EXPECT_EQ(ledger.slot(), 104U);
+  ledger.free(312);
+  EXPECT_EQ(ledger.slot(), 104U) << "the grid stays";
+}
+
+TEST(Ledger, FillsAnEmptyRangeTightly) {
+  Ledger ledger(100, 1);
+  for (Bytes const size : {40U, 34U, 26U})
+    ASSERT_TRUE(
+        ledger.allocate(DataId(static_cast<std::uint32_t>(size)), size, 0, 100, Ledger::Fit::Tight).has_value());
+  EXPECT_EQ(ledger.free_bytes(), 0U);
 }
 
 // The slow reference: one entry per byte.
