@@ -9,11 +9,9 @@ namespace {
 
 template <class T>
 void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
-  TiledMatrix<T> const a(square_grid(tiling.order(), tiling.tile), MatrixPart::Lower, Layout::RowMajor,
-                         [&](std::uint64_t i, std::uint64_t j) {
-                           return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(),
-                                                        tile_position(i, j));
-                         });
+  TiledMatrix<T> const a(tiling.grid(), MatrixPart::Lower, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
+    return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(i, j), tile_position(i, j));
+  });
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
   tasks.set_inner_tile(static_cast<std::int32_t>(tiling.inner_tile));
@@ -27,14 +25,23 @@ void TiledCholesky::submit(Submitter& submitter, DataHome home) const {
   detail::with_scalar(m_tiling.precision, [&]<class T>(T) { emit_cholesky<T>(submitter, home, m_tiling, order); });
 }
 
-Bytes TiledCholesky::working_set() const { return m_tiling.tiles * (m_tiling.tiles + 1) / 2 * m_tiling.tile_bytes(); }
+Bytes TiledCholesky::working_set() const { return m_tiling.matrix_bytes(MatrixPart::Lower); }
 
-// N potrf, N(N-1)/2 trsm and syrk, N(N-1)(N-2)/6 gemm, with the flops of the emitter.
+// Of each tile column potrf; then of each tile below it trsm, syrk, and gemm with all rows between the two: the flops
+// of the emitter.
 double TiledCholesky::flops() const {
-  auto const n = static_cast<double>(m_tiling.tiles);
-  auto const b = static_cast<double>(m_tiling.tile);
-  return m_tiling.flops(n * m_tiling.cube() / 3 + n * (n - 1) / 2 * (m_tiling.cube() + b * b * (b + 1)) +
-                        n * (n - 1) * (n - 2) / 3 * m_tiling.cube());
+  auto const grid = m_tiling.grid();
+  double total = 0;
+  for (std::uint64_t k = 0; k < m_tiling.tiles; ++k) {
+    auto const b = static_cast<double>(grid.cols_in(k));
+    total += b * b * b / 3;
+    for (std::uint64_t i = k + 1; i < m_tiling.tiles; ++i) {
+      auto const rows = static_cast<double>(grid.rows_in(i));
+      auto const between = static_cast<double>(grid.first(i) - grid.first(k + 1));
+      total += rows * b * (b + rows + 1 + 2 * between);
+    }
+  }
+  return m_tiling.flops(total);
 }
 
 }  // namespace granary

@@ -15,7 +15,8 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
     std::string const name(1, "ABC"[matrix]);
     for (std::uint64_t i = 0; i < tiles * tiles; ++i) {
       data[matrix].push_back(detail::add_home_data(submitter, home, tile_name(name, i / tiles, i % tiles),
-                                                   m_tiling.tile_bytes(), tile_position(i / tiles, i % tiles)));
+                                                   m_tiling.tile_bytes(i / tiles, i % tiles),
+                                                   tile_position(i / tiles, i % tiles)));
     }
   }
   auto const update = [&](std::uint64_t tile, std::uint64_t k) {
@@ -24,7 +25,9 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
                               Access{data[2][tile], m_tiling.commuting ? AccessMode::Commute : AccessMode::ReadWrite}};
     TaskIndex const index{static_cast<std::int32_t>(tile / tiles), static_cast<std::int32_t>(tile % tiles),
                           static_cast<std::int32_t>(k)};
-    submitter.submit({gemm, accesses, 0, m_tiling.flops(2 * m_tiling.cube()), index}, {});
+    auto const grid = m_tiling.grid();
+    auto const products = grid.elements_in(tile / tiles, tile % tiles) * grid.cols_in(k);
+    submitter.submit({gemm, accesses, 0, m_tiling.flops(2 * static_cast<double>(products)), index}, {});
   };
   bool const by_tile = m_order == GemmOrder::ByTile;
   auto const outer = by_tile ? tiles * tiles : tiles;
@@ -35,8 +38,8 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
 }
 
 double TiledGemm::flops() const {
-  auto const n = static_cast<double>(m_tiling.tiles);
-  return m_tiling.flops(2 * n * n * n * m_tiling.cube());
+  auto const n = static_cast<double>(m_tiling.order());
+  return m_tiling.flops(2 * n * n * n);
 }
 
 }  // namespace granary

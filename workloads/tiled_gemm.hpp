@@ -27,9 +27,7 @@ class GRANARY_EXPORT TiledGemm final : public Workload {
   }
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return m_order == GemmOrder::ByTile ? "gemm" : "gemm-outer"; }
-  [[nodiscard]] Bytes working_set() const override {
-    return 3 * m_tiling.tiles * m_tiling.tiles * m_tiling.tile_bytes();
-  }
+  [[nodiscard]] Bytes working_set() const override { return 3 * m_tiling.matrix_bytes(); }
   [[nodiscard]] double flops() const override;
 
  private:

@@ -9,9 +9,8 @@ namespace {
 
 template <class T>
 TiledMatrix<T> add_matrix(Submitter& submitter, DataHome home, Tiling const& tiling) {
-  return {square_grid(tiling.order(), tiling.tile), MatrixPart::All, Layout::RowMajor,
-          [&](std::uint64_t i, std::uint64_t j) {
-            return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(),
+  return {tiling.grid(), MatrixPart::All, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
+            return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(i, j),
                                          tile_position(i, j));
           }};
 }
@@ -34,10 +33,17 @@ void emit_pivoted_lu(Submitter& submitter, DataHome home, Tiling const& tiling, 
   getrf(tasks, a, pivots, {.order = order, .priorities = false, .host_panels = true, .leaf_tiles = tiling.tiles});
 }
 
-// N getrf, N(N-1)/2 of each trsm, N(N-1)(2N-1)/6 gemm: 2/3 n^3 in all on real scalars.
+// Of each diagonal tile getrf, both trsm with all that is beside it, and gemm with the rest: 2/3 n^3 in all on real
+// scalars.
 double flops_of_lu(Tiling const& tiling) {
-  auto const n = static_cast<double>(tiling.tiles);
-  return tiling.flops(tiling.cube() * (2 * n / 3 + n * (n - 1) + n * (n - 1) * (2 * n - 1) / 3));
+  auto const grid = tiling.grid();
+  double total = 0;
+  for (std::uint64_t k = 0; k < tiling.tiles; ++k) {
+    auto const b = static_cast<double>(grid.cols_in(k));
+    auto const rest = static_cast<double>(tiling.order() - grid.first(k)) - b;
+    total += 2 * b * b * b / 3 + 2 * b * b * rest + 2 * b * rest * rest;
+  }
+  return tiling.flops(total);
 }
 
 FactorOrder order_of(bool left_looking) { return left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking; }

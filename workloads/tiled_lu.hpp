@@ -29,7 +29,7 @@ class GRANARY_EXPORT TiledLu final : public Workload {
   }
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return m_left_looking ? "lu-left" : "lu"; }
-  [[nodiscard]] Bytes working_set() const override { return m_tiling.tiles * m_tiling.tiles * m_tiling.tile_bytes(); }
+  [[nodiscard]] Bytes working_set() const override { return m_tiling.matrix_bytes(); }
   [[nodiscard]] double flops() const override;
 
  private:
@@ -58,7 +58,7 @@ class GRANARY_EXPORT TiledPivotedLu final : public Workload {
   }
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return m_left_looking ? "lu-pivot-left" : "lu-pivot"; }
-  [[nodiscard]] Bytes working_set() const override { return m_tiling.tiles * m_tiling.tiles * m_tiling.tile_bytes(); }
+  [[nodiscard]] Bytes working_set() const override { return m_tiling.matrix_bytes(); }
   [[nodiscard]] double flops() const override;
 
  private:

@@ -32,7 +32,7 @@ Platform chosen_platform(Options const& options) {
 ProblemRuns::ProblemRuns(Options const& options)
     : m_platform(chosen_platform(options)),
       m_precision(options.element()),
-      m_problem(make_problem(options, options.tiles, options.tile)),
+      m_problem(make_problem(options, {options.tiles, options.tile})),
       m_graph(record(*m_problem.workload, m_platform, m_precision)),
       m_unplaced(unplaced_schedule(m_platform.machine, m_graph)) {
   require_countable_time(m_graph, m_platform, m_precision);

@@ -56,20 +56,22 @@ RunFigures medians(std::vector<RunFigures> const& runs) {
 // One problem on one selection of workers.
 class ProblemRuns {
  public:
-  ProblemRuns(Options const& options, Platform const& platform, std::uint64_t tiles, std::uint64_t tile,
+  ProblemRuns(Options const& options, Platform const& platform, ProblemSize const& size,
               std::function<void(Result const&)> const& done)
       : m_options(options),
         m_platform(platform),
         m_precision(options.element()),
-        m_problem(make_problem(options, tiles, tile)),
+        m_size(size),
+        m_problem(make_problem(options, size)),
         m_graph(record(*m_problem.workload, platform, m_precision)),
         m_done(done) {
     require_countable_time(m_graph, platform, m_precision);
     if (options.save_graph) write_text(*options.save_graph, TaskGraphFile::record(*m_problem.workload).to_json());
     m_result.platform = platform.name;
     m_result.algorithm = m_problem.workload->name();
-    m_result.tiles = options.graph ? 0 : tiles;
-    m_result.tile = options.graph ? 0 : tile;
+    m_result.tiles = options.graph ? 0 : size.tiles;
+    m_result.tile = options.graph ? 0 : size.tile;
+    m_result.n = options.graph ? 0 : size.n > 0 ? size.n : size.tiles * size.tile;
     m_result.precision = options.element();
     m_result.device_workers = platform.workers(WorkerKind::Device);
     m_result.devices = static_cast<std::uint32_t>(
@@ -87,8 +89,7 @@ class ProblemRuns {
       m_result.memory = set_memory(m_platform, memory, m_result.working_set / processes());
       auto const nodes = static_cast<std::uint32_t>(m_platform.limited_nodes().size());
       bool const bounded = !m_options.graph && !m_platform.home_in_place() && processes() == 1;
-      m_result.io_bound =
-          bounded ? io_bound(m_options, m_result.tiles, m_result.tile, m_result.memory, nodes) : Bytes{0};
+      m_result.io_bound = bounded ? io_bound(m_options, m_size, m_result.memory, nodes) : Bytes{0};
       for (auto const& depth : m_options.depth) run_policies(depth);
     }
   }
@@ -246,6 +247,7 @@ class ProblemRuns {
   Options const& m_options;
   Platform m_platform;
   Precision m_precision;
+  ProblemSize m_size;
   Problem m_problem;
   GraphRecorder m_graph;
   std::vector<std::int64_t> m_priorities;
@@ -268,9 +270,7 @@ void run_experiment(Options const& options, std::function<void(Result const&)> c
       if (gpus || cpus) platform.select(gpus, cpus);
       if (options.half_duplex) platform.share_directions();
       platform.share_devices(options.gpu_workers);
-      for (auto const tiles : options.tiles) {
-        for (auto const tile : options.tile) ProblemRuns(options, platform, tiles, tile, done).run();
-      }
+      for (auto const& size : options.sizes()) ProblemRuns(options, platform, size, done).run();
     }
   }
 }

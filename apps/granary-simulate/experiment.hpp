@@ -17,6 +17,7 @@ struct Result {
   std::string algorithm;
   std::uint64_t tiles = 0;
   std::uint64_t tile = 0;
+  std::uint64_t n = 0;  ///< order of the matrix
   Precision precision = Precision::Single;
   std::string scheduler;
   std::string eviction;

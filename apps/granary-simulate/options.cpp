@@ -3,6 +3,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
+#include <granary/linalg/data/tile_grid.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/trace_file.hpp>
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 
 // Read as text, and parsed after CLI11 has accepted the command line.
 struct Texts {
-  std::map<std::string, std::string> lists{{"tiles", ""}, {"tile", ""}, {"memory", ""},
+  std::map<std::string, std::string> lists{{"tiles", ""}, {"n", ""},    {"tile", ""}, {"memory", ""},
                                            {"gpus", ""},  {"cpus", ""}, {"depth", ""}};
   std::vector<std::string> sweeps;
   std::string schedulers = "auto";
@@ -47,6 +48,9 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
   add_problem_options(app, options);
   app.add_option("--tiles", texts.lists["tiles"],
                  "tiles per row; a list such as 8,16 or FIRST:LAST:STEP (default: 20)");
+  app.add_option("--n", texts.lists["n"],
+                 "cholesky, lu, gemm: order of the matrix, or a list, in place of --tiles; it is cut as in a run with "
+                 "that --tile: tiles of the last row and column may be smaller");
   app.add_option("--tile", texts.lists["tile"], "tile size, or a list (default: 960)");
   add_algorithm_options(app, options);
 }
@@ -90,7 +94,8 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
                  "room for write-backs and for one task)");
   app.add_option("--booking-wakeup", texts.booking_wakeup,
                  "it wakes when at most so many are (default: nine tenths of --booking-sleep)");
-  app.add_option("--sweep", texts.sweeps, "KEY=VALUES for tiles, tile, memory, gpus, cpus or depth, e.g. tiles=8:32:4");
+  app.add_option("--sweep", texts.sweeps,
+                 "KEY=VALUES for tiles, n, tile, memory, gpus, cpus or depth, e.g. tiles=8:32:4");
   app.add_option("--seeds", options.seeds, "runs of each configuration with seeds 0, 1, ...; medians are shown")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
@@ -149,7 +154,7 @@ void apply_sweeps(Texts& texts) {
     auto const list = texts.lists.find(sweep.substr(0, equals));
     if (equals == std::string::npos || list == texts.lists.end()) {
       throw InvalidArgument("malformed sweep '" + sweep +
-                            "': write KEY=VALUES with KEY one of cpus, depth, gpus, memory, tile, tiles");
+                            "': write KEY=VALUES with KEY one of cpus, depth, gpus, memory, n, tile, tiles");
     }
     if (!list->second.empty()) throw InvalidArgument("the values of " + list->first + " are given twice");
     list->second = sweep.substr(equals + 1);
@@ -187,6 +192,8 @@ void take_texts(Options& options, Texts& texts) {
   apply_sweeps(texts);
   auto& lists = texts.lists;
   if (!lists["tiles"].empty()) options.tiles = parse_counts(lists["tiles"], "number of tiles", 1, 4096);
+  if (!lists["n"].empty()) options.n = parse_counts(lists["n"], "order of the matrix", 1, 1000000000);
+  if (!lists["n"].empty() && !lists["tiles"].empty()) throw InvalidArgument("--n and --tiles both give the size");
   if (!lists["tile"].empty()) options.tile = parse_counts(lists["tile"], "order of tiles", 1, 65536);
   if (!lists["memory"].empty()) options.memory = parse_memory(lists["memory"]);
   set_counts(lists["gpus"], "number of devices", 0, options.gpus);
@@ -282,7 +289,7 @@ void check_outputs(Options const& options) {
   needs_one_run(options.trace, "--trace");
   needs_one_run(options.report, "--report");
   needs_one_run(options.save_schedule, "--save-schedule");
-  if (options.save_graph && options.tiles.size() * options.tile.size() > 1) {
+  if (options.save_graph && options.sizes().size() > 1) {
     throw InvalidArgument("--save-graph needs a single problem size, but several were requested");
   }
 }
@@ -294,9 +301,20 @@ bool Options::prints_table() const {
                               [](auto const* file) { return *file && is_standard_output(**file); });
 }
 
+std::vector<ProblemSize> Options::sizes() const {
+  std::vector<ProblemSize> sizes;
+  for (auto const count : n.empty() ? tiles : n) {
+    for (auto const most : tile) {
+      auto const even = n.empty() ? most : even_tile(count, most);
+      sizes.push_back(n.empty() ? ProblemSize{count, most} : ProblemSize{(count + even - 1) / even, even, count});
+    }
+  }
+  return sizes;
+}
+
 std::size_t Options::combinations() const {
-  return tiles.size() * tile.size() * schedulers.size() * std::max<std::size_t>(evictions.size(), 1) * memory.size() *
-         gpus.size() * cpus.size() * depth.size();
+  return sizes().size() * schedulers.size() * std::max<std::size_t>(evictions.size(), 1) * memory.size() * gpus.size() *
+         cpus.size() * depth.size();
 }
 
 std::optional<Options> parse_options(int argc, char const* const* argv) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/simulation/make_workload.hpp"
 #include "apps/simulation/problem_options.hpp"
 #include "apps/simulation/values.hpp"
 
@@ -15,6 +16,7 @@ namespace granary::app {
 struct Options : ProblemOptions {
   bool list = false;  ///< print the known names, and nothing else
   std::vector<std::uint64_t> tiles{20};
+  std::vector<std::uint64_t> n;  ///< orders of matrices, in place of `tiles`
   std::vector<std::uint64_t> tile{960};
   std::vector<std::string> schedulers{"auto"};
   std::vector<std::string> evictions;  ///< empty: each scheduler's own
@@ -50,6 +52,8 @@ struct Options : ProblemOptions {
 
   /// True if text for people may go to standard output: false if a file goes there.
   [[nodiscard]] bool prints_table() const;
+  /// Every combination of a number of tiles, or an order, with a tile size.
+  [[nodiscard]] std::vector<ProblemSize> sizes() const;
   /// Number of configurations, without the seeds.
   [[nodiscard]] std::size_t combinations() const;
 };

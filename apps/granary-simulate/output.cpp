@@ -72,6 +72,7 @@ nlohmann::ordered_json json_of(Result const& r) {
           {"cpus", r.cpus},
           {"depth", r.depth},
           {"working_set_bytes", r.working_set},
+          {"n", r.n},
           {"bus_limit_bytes", r.bus_limit},
           {"idle_seconds", f.idle_seconds},
           {"decision_seconds", f.decision_seconds},

@@ -131,8 +131,8 @@ Problem read_graph(std::string const& path) {
   }
 }
 
-Tiling tiling_of(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile) {
-  Tiling const tiling{tiles, tile, options.element(), options.inner_tile, options.commuting};
+Tiling tiling_of(ProblemOptions const& options, ProblemSize const& size) {
+  Tiling const tiling{size.tiles, size.tile, options.element(), options.inner_tile, options.commuting, size.n};
   tiling.check();
   return tiling;
 }
@@ -151,18 +151,20 @@ void check_algorithm(std::string const& name) {
       fmt::format("unknown algorithm '{}'; known ones: {}", name, fmt::join(algorithm_names(), ", ")));
 }
 
-Problem make_problem(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile) {
+Problem make_problem(ProblemOptions const& options, ProblemSize const& size) {
   if (options.algorithm == "graph") return read_graph(*options.graph);
   auto const& algorithm = algorithms().at(options.algorithm);
-  return {algorithm.make(options, tiling_of(options, tiles, tile)), algorithm.has_priorities};
+  if (size.n != 0 && algorithm.bound == nullptr) {
+    throw InvalidArgument("--n is for Cholesky and LU factorizations and products, not " + options.algorithm);
+  }
+  return {algorithm.make(options, tiling_of(options, size)), algorithm.has_priorities};
 }
 
-Bytes io_bound(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory,
-               std::uint32_t memories) {
+Bytes io_bound(ProblemOptions const& options, ProblemSize const& size, Bytes memory, std::uint32_t memories) {
   auto const bound = algorithms().at(options.algorithm).bound;
   if (bound == nullptr || memories == 0) return 0;
-  auto const tiling = tiling_of(options, tiles, tile);
-  if (memory >= make_problem(options, tiles, tile).workload->working_set()) return 0;
+  auto const tiling = tiling_of(options, size);
+  if (memory >= make_problem(options, size).workload->working_set()) return 0;
   auto const of_one = [&](Bytes bytes) { return bound(tiling.order(), bytes, tiling.element()); };
   return io_bound_of_memories(of_one, memory, memories).all;
 }

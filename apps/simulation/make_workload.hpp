@@ -22,12 +22,19 @@ struct Problem {
   bool has_priorities = false;  ///< of its own, which bottom levels must not replace
 };
 
+/// A square matrix of tiles x tiles tiles.
+struct ProblemSize {
+  std::uint64_t tiles;
+  std::uint64_t tile;
+  std::uint64_t n = 0;  ///< see Tiling::n
+};
+
 /// Throws InvalidArgument.
-[[nodiscard]] Problem make_problem(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile);
+[[nodiscard]] Problem make_problem(ProblemOptions const& options, ProblemSize const& size);
 
 /// Lower bound of the bytes that `memories` memories of `memory` bytes each receive together, if one is known for the
 /// algorithm (linalg/io_bounds.hpp); 0 if each of them holds the working set.
-[[nodiscard]] Bytes io_bound(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory,
+[[nodiscard]] Bytes io_bound(ProblemOptions const& options, ProblemSize const& size, Bytes memory,
                              std::uint32_t memories);
 
 }  // namespace granary::app

@@ -141,6 +141,28 @@ TEST_F(SimulateCli, RunsEveryAlgorithm) {
   }
 }
 
+TEST_F(SimulateCli, AnOrderIsCutAsInARun) {
+  for (auto const* algorithm : {"cholesky", "lu", "lu-pivot-left", "gemm"}) {
+    auto const result = run({"--platform", "mirage", "--algorithm", algorithm, "--n", "400,830", "--tile", "64",
+                             "--precision", "d", "--scheduler", "prio", "--cpus", "1", "--json", "r.json", "--force"});
+    ASSERT_EQ(result.status, 0) << algorithm << ": " << result.err;
+    auto const runs = json("r.json");
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[0]["n"], 400);
+    EXPECT_EQ(runs[0]["tile"], 64) << "fewer than eight tiles";
+    EXPECT_EQ(runs[0]["tiles"], 7);
+    EXPECT_EQ(runs[1]["tile"], 64) << "64 covers 2 more";
+    EXPECT_EQ(runs[1]["tiles"], 13);
+    if (algorithm == std::string("lu")) {
+      EXPECT_EQ(runs[1]["working_set_bytes"], 830 * 830 * 8);
+    }
+  }
+  auto const even =
+      run({"--platform", "mirage", "--n", "801", "--tile", "100", "--scheduler", "prio", "--json", "even.json"});
+  ASSERT_EQ(even.status, 0) << even.err;
+  EXPECT_EQ(json("even.json")[0]["tile"], 90);
+}
+
 TEST_F(SimulateCli, SimulatesComplexScalars) {
   auto const simulate = [&](std::string const& algorithm, std::string const& precision) {
     auto const result = run({"--platform", "mirage", "--algorithm", algorithm, "--tiles", "5", "--tile", "320",
@@ -424,6 +446,9 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--tiles", "4:8:0"}, "4:8:0"},
       {{"--tiles", "1:4000000000:1"}, "1:4000000000:1"},
       {{"--tiles", "many"}, "many"},
+      {{"--n", "0"}, "'0'"},
+      {{"--n", "2000", "--tiles", "2"}, "--n and --tiles both give the size"},
+      {{"--n", "5000", "--algorithm", "tree"}, "--n is for Cholesky and LU"},
       {{"--tile", "-4"}, "-4"},
       {{"--memory", "0"}, "'0'"},
       {{"--memory", "-1GiB"}, "-1GiB"},

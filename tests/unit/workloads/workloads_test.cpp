@@ -63,6 +63,29 @@ TEST(Workloads, EveryOneRunsUnderEveryScheduler) {
   }
 }
 
+// Operations and bytes are those of the tiles, also at the edges.
+TEST(Workloads, AnyOrderIsCutIntoTiles) {
+  for (std::uint64_t const n : {65U, 79U, 80U}) {
+    Tiling const tiling{.tiles = 5, .tile = 16, .n = n};
+    TiledCholesky const cholesky(tiling);
+    TiledLu const lu(tiling);
+    TiledGemm const gemm(tiling);
+    for (Workload const* workload : {static_cast<Workload const*>(&cholesky), static_cast<Workload const*>(&lu),
+                                     static_cast<Workload const*>(&gemm)}) {
+      auto const record = record_of(*workload);
+      double flops = 0;
+      for (auto const& task : record.tasks()) flops += task.flops;
+      Bytes bytes = 0;
+      for (auto const& data : record.data()) bytes += data.bytes;
+      EXPECT_NEAR(workload->flops(), flops, 1e-9 * flops) << workload->name() << " of order " << n;
+      EXPECT_EQ(workload->working_set(), bytes) << workload->name() << " of order " << n;
+    }
+    EXPECT_EQ(lu.working_set(), n * n * sizeof(double));
+  }
+  EXPECT_THROW(TiledCholesky({.tiles = 5, .tile = 16, .n = 64}), InvalidArgument) << "four tiles";
+  EXPECT_THROW(TiledCholesky({.tiles = 5, .tile = 16, .n = 81}), InvalidArgument) << "six tiles";
+}
+
 // A write-back that waits for its link may lose its source to an eviction while another replica, that is being evicted
 // as well, counts on it.
 TEST(Workloads, WriteBacksOutliveTheirSources) {

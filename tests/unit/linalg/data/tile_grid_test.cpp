@@ -19,6 +19,26 @@ TEST(TileGrid, CoversEveryRowOnce) {
   }
 }
 
+TEST(TileGrid, AnEvenTileCoversLittleMoreThanTheMatrix) {
+  EXPECT_EQ(even_tile(20480, 512), 512U);
+  EXPECT_EQ(even_tile(20001, 512), 480U) << "512 would cover 479 more, which is one part in 42";
+  EXPECT_EQ(even_tile(12289, 512), 480U);
+  EXPECT_EQ(even_tile(8191, 512), 512U);
+  EXPECT_EQ(even_tile(801, 100), 90U) << "no multiple of 8 is even";
+  EXPECT_EQ(even_tile(40000, 512), 512U) << "512 covers 448 more, which is less than a part in 64";
+  EXPECT_EQ(even_tile(799, 100), 100U) << "fewer than eight tiles";
+  EXPECT_EQ(even_tile(1, 1), 1U);
+  for (std::uint64_t const tile : {64U, 100U, 256U, 512U, 768U}) {
+    for (auto extent = 8 * tile; extent < 70 * tile; extent += 1 + tile / 13) {
+      auto const size = even_tile(extent, tile);
+      auto const covered = (extent + size - 1) / size * size;
+      EXPECT_LE(64 * (covered - extent), extent) << extent << " by " << tile;
+      EXPECT_LE(size, tile);
+      EXPECT_GE(4 * size, 3 * tile);
+    }
+  }
+}
+
 TEST(TileGrid, OnlyTheLastTileIsSmaller) {
   auto const grid = square_grid(20, 8);
   EXPECT_EQ(grid.tile_rows(), 3U);
