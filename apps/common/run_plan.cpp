@@ -113,6 +113,9 @@ PlannedTile plan_tile(RunOptions const& options, MatrixInput const& input, Runti
     if (fastest.tile != 0) tile = {fastest.tile, fastest.inner_tile, given ? tile.chosen_by : "speeds"};
   }
   if (options.inner_tile) tile.inner = *options.inner_tile;
+  // Tiles that are chunks of the input are read where they are.
+  bool const as_stored = input.file && input.file->chunk_rows == tile.size && input.file->chunk_cols == tile.size;
+  if (!as_stored) tile.size = even_tile(std::min(input.rows, input.cols), tile.size);
   return tile;
 }
 

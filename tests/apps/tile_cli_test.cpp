@@ -87,7 +87,7 @@ TEST_F(TileCli, WithoutSpeedsItIs512AsFarAsMemoryHolds) {
     EXPECT_EQ(usual.at("inner_tile"), 0);
     EXPECT_THAT(m_out, HasSubstr("tile                  512\n"));
     expect_tile(with({"random:100"}), 100, "memory");
-    expect_tile(with({"random:600", "--memory", "1MiB"}), 64, "memory");
+    expect_tile(with({"random:600", "--memory", "1MiB"}), 60, "memory");
     expect_tile(with({"random:600", "--memory", "200KiB"}), 32, "memory");
   }
 }
@@ -100,6 +100,17 @@ TEST_F(TileCli, TheOptionsAreTaken) {
   EXPECT_EQ(factor({"random:300", "--tile", "100", "--inner-tile", "off"}).at("inner_tile"), 0);
   EXPECT_THAT(m_out, HasSubstr("tile                  100\n"));
   expect_tile(factor({"random:300", "--inner-tile", "60"}), 300, "memory");
+}
+
+TEST_F(TileCli, EightTilesOrMoreCutTheMatrixEvenly) {
+  expect_tile(factor({"random:801", "--tile", "100"}), 90, "option");
+  expect_tile(factor({"random:799", "--tile", "100"}), 100, "option");
+  expect_tile(factor({"random:800", "--tile", "100"}), 100, "option");
+  write_random_spd(file("A.h5"), 801, 100, 1, ScalarType::Float64);
+  expect_tile(factor({"A.h5", "--tile", "100"}), 100, "option");
+  expect_tile(factor({"A.h5", "--tile", "50"}), 45, "option");
+  m_name = "granary-lu";
+  expect_tile(summary_of("granary-lu", {"general:1000x801", "--tile", "100", "--devices", "none"}), 90, "option");
 }
 
 TEST_F(TileCli, OtherWordsAreRefused) {
