@@ -12,9 +12,11 @@
 /// The implementation of each tile operation:
 ///
 ///   operation                 host workers                           backends without a vendor library
-///   gemm, trsm                Kokkos Kernels on the BLAS; the BLAS   Kokkos Kernels' own
+///   gemm                      Kokkos Kernels on the BLAS; the BLAS   portable/product.hpp
 ///                             itself where Kokkos Kernels is
 ///                             missing or was built without one
+///   trsm                      substitution.hpp and gemm; like gemm   portable/triangular.hpp
+///                             for few right-hand sides
 ///   herk, syrk, hemm, trmm    BLAS
 ///   potrf                     LAPACK                                 portable/potrf.hpp
 ///   trtri                     LAPACK                                 portable/inverse.hpp, also with a vendor library
@@ -22,8 +24,8 @@
 ///   getrf_nopiv, getrf        lu_kernels.hpp, on gemm and trsm       portable/getrf.hpp
 ///   copy, set, add, norms     elementwise_kernels.hpp
 ///
-/// GEMM and TRSM are chosen here, for all kernels on host tiles. The codelets of tile tasks have kernels for host
-/// workers only; the portable ones run on any Kokkos execution space.
+/// GEMM and the library's TRSM are chosen here, for all kernels on host tiles. The codelets of tile tasks have kernels
+/// for host workers only; the portable ones run on any Kokkos execution space.
 namespace granary::kernels {
 
 /// A column-major matrix as BLAS sees it.

@@ -69,14 +69,12 @@ GRANARY_EXPORT void lauum(Uplo uplo, TileView<T> a);
 /// Solves op(A) X = alpha B (left) or X op(A) = alpha B (right), A triangular; X overwrites B. m n^2 flops.
 ///
 /// Recursive: the triangle is halved, and GEMM updates the block between the halves. Diagonal blocks of order 32 are
-/// inverted and applied with TRMM, because the TRSM of BLAS libraries is often far slower than their GEMM (see
-/// bench/kernels). The library's TRSM is used for fewer than 8 right-hand sides, and for a block that is singular,
-/// whose pivots differ by a factor above 1/(128 eps), or whose inverse overflows.
+/// solved by substitution on vectors of right-hand sides (substitution.hpp), because the TRSM of BLAS libraries is
+/// often far slower than their GEMM (see bench/kernels); for fewer than 8 right-hand sides, by the library's TRSM.
 ///
-/// Error at order 512, compared with OpenBLAS' TRSM: for Cholesky factors of matrices of condition 1e4 to 1e12 (float:
-/// 1e2 to 1e6) at most 1.1 times its error, normwise and componentwise. If a diagonal block is itself ill-conditioned,
-/// the componentwise backward error grows: from 0.002 n eps to 0.016 n eps (Kahan matrix) and to 1.2 n eps (last
-/// diagonal block graded to 1e-12). The normwise error grows 2 to 7 times and stays below 1e-6 n eps.
+/// Nothing is inverted but single pivots, so the error is that of substitution whatever the condition of A: |alpha B -
+/// op(A) X| <= γ_n |op(A)| |X| in each entry (Higham, Accuracy and Stability, theorem 8.5). docs/accuracy.md compares
+/// it with LAPACK's.
 template <class T>
 GRANARY_EXPORT void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
                          TileView<T> b);

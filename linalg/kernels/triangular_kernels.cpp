@@ -1,81 +1,28 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/portable/inverse.hpp>
+#include <granary/linalg/kernels/substitution.hpp>
 #include <granary/linalg/kernels/tile_blas3.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <limits>
 
 namespace granary::kernels {
 namespace {
 
-/// Order of the diagonal blocks that trsm inverts, for at least so many right-hand sides.
-constexpr int inverted_order = 32;
-constexpr int inverted_sides = 8;
-
-[[nodiscard]] constexpr std::size_t square(int n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
-
-/// Index of entry (i, j) of a column-major matrix of n rows.
-[[nodiscard]] constexpr std::size_t entry(int i, int j, int n) {
-  return static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(n);
-}
-
-/// True if the diagonal entries differ by more than the precision: the inverse would then increase the backward error.
-template <class T>
-[[nodiscard]] bool is_graded(Block<T const> a) {
-  using R = RealOf<T>;
-  R least = std::numeric_limits<R>::infinity();
-  R largest = 0;
-  for (int k = 0; k < a.rows; ++k) {
-    auto const size = modulus(*a.sub(k, k, 1, 1).data);
-    least = std::min(least, size);
-    largest = std::max(largest, size);
-  }
-  return least < 128 * std::numeric_limits<R>::epsilon() * largest;
-}
-
-/// Multiplies B by the inverse of a triangle of order <= inverted_order. Returns false, with B unchanged, if the
-/// triangle is singular or graded, or its inverse overflows.
-template <class T>
-[[nodiscard]] bool solve_by_inverse(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) {
-  int const n = a.rows;
-  if (diag == Diag::NonUnit && is_graded(a)) return false;
-  std::array<T, square(inverted_order)> inverse;
-  for (int j = 0; j < n; ++j) {
-    for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
-      inverse[entry(i, j, n)] = *a.sub(i, j, 1, 1).data;
-    }
-  }
-  if (blas::trtri(uplo, diag, n, inverse.data(), n) != 0) {
-    return false;
-  }
-  RealOf<T> sum = 0;  // this sum divided by the number of entries is finite if and only if all entries are
-  for (int j = 0; j < n; ++j) {
-    for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
-      sum += modulus(inverse[entry(i, j, n)]) / static_cast<RealOf<T>>(square(n));
-    }
-  }
-  if (!std::isfinite(sum)) {
-    return false;
-  }
-  blas::trmm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, inverse.data(), n, b.data, b.ld);
-  return true;
-}
+/// For fewer right-hand sides the library solves with diagonal blocks too.
+constexpr int few_sides = 8;
 
 template <class T>
 void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) {
   int const n = a.rows;
-  if (n <= inverted_order) {
-    bool const few = (side == Side::Left ? b.cols : b.rows) < inverted_sides;
-    if (few || !solve_by_inverse(side, uplo, op, diag, alpha, a, b)) {
-      chosen_trsm(side, uplo, op, diag, alpha, a, b);
-    }
-    return;
+  constexpr int largest = Substitution<T>::largest_order;
+  if (n <= largest) {
+    bool const few = (side == Side::Left ? b.cols : b.rows) < few_sides;
+    return few ? chosen_trsm(side, uplo, op, diag, alpha, a, b)
+               : Substitution<T>(side, uplo, op, diag, alpha, a).solve(b);
   }
-  int const h = (n / 2 + inverted_order - 1) / inverted_order * inverted_order;
+  int const h = (n / 2 + largest - 1) / largest * largest;
   int const rest = n - h;
   auto const a_first = a.sub(0, 0, h, h), a_last = a.sub(h, h, rest, rest);
   auto const a_between = uplo == Uplo::Lower ? a.sub(h, 0, rest, h) : a.sub(0, h, h, rest);
@@ -110,6 +57,7 @@ template <class T>
 struct HostLapack {
   template <class T>
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
+    if (alpha == T(0)) return blas::trsm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
     solve<T>(side, uplo, op, diag, alpha, a, b);
   }
   template <class T>

@@ -106,12 +106,13 @@ void trtri(Blas const& blas, Uplo uplo, Diag diag, Block<T> a, T* scratch) {
     return;
   }
   HalvedTriangle<T> const part(uplo, a);
-  // Beside the diagonal: -last^-1 between first^-1 (lower), -first^-1 between last^-1 (upper).
-  auto const& on_left = lower ? part.last : part.first;
-  auto const& on_right = lower ? part.first : part.last;
-  blas.template trsm<T>(Side::Left, uplo, Op::NoTrans, diag, T(-1), on_left, part.between);
-  blas.template trsm<T>(Side::Right, uplo, Op::NoTrans, diag, T(1), on_right, part.between);
+  // Beside the diagonal: -last^-1 between first^-1 (lower), -first^-1 between last^-1 (upper). `first` is inverted
+  // before that, and `last` solves: as in the diagonal blocks, A X (lower) or X A (upper) is close to I. With two
+  // solves neither would be where `first` is ill-conditioned (Du Croz, Higham: Stability of methods for matrix
+  // inversion, IMA J. Numer. Anal. 12, 1992).
   trtri<T>(blas, uplo, diag, part.first, scratch);
+  blas.template trmm<T>(lower ? Side::Right : Side::Left, uplo, Op::NoTrans, diag, T(1), part.first, part.between);
+  blas.template trsm<T>(lower ? Side::Left : Side::Right, uplo, Op::NoTrans, diag, T(-1), part.last, part.between);
   trtri<T>(blas, uplo, diag, part.last, scratch);
 }
 

@@ -46,7 +46,13 @@ struct SolveColumns {
     for (int step = 0; step < n; ++step) {
       int const i = lower ? step : n - 1 - step;
       T value = x(i, j);
-      for (int p = lower ? 0 : i + 1; p < (lower ? i : n); ++p) value -= t(i, p) * x(p, j);
+      int const end = lower ? i : n;
+      for (int p = lower ? 0 : i + 1; p < end;) {
+        // Some products are added before they are subtracted: fewer large terms are rounded.
+        T products(0);
+        for (int const stop = end - p < 8 ? end : p + 8; p < stop; ++p) products += t(i, p) * x(p, j);
+        value -= products;
+      }
       x(i, j) = unit ? value : value / t(i, i);
     }
   }

@@ -5,7 +5,7 @@
 
 /// Matrices on which products, factorizations and solves are exact in floating point: their entries, and all values
 /// computed from them, are multiples of powers of two that fit in a float's 24 bits. So results do not depend on the
-/// order of sums, on fused operations, or on inverted blocks, and the tests compare with ==, for any BLAS.
+/// order of sums or on fused operations, and the tests compare with ==, for any BLAS.
 ///
 /// Triangles T = D + N have exact solves if D holds powers of two and N² = 0: T^-1 = D^-1 - D^-1 N D^-1. Here the
 /// nonzero rows of N are even and the nonzero columns odd, or the other way round.

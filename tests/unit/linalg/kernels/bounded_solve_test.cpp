@@ -40,7 +40,7 @@ class Stored {
 };
 
 // The largest entry of |B - X U| divided by that of |B| + |X| |U|, in units of the proven bound: γ_n for substitution
-// and the same for rounding errors that become 0, times the loss by inverted blocks.
+// and the same for rounding errors that become 0.
 template <class T>
 double solve_error(Rectangle<T> const& b, Rectangle<T> const& x, Rectangle<T> const& u) {
   long double largest = 0;
@@ -58,9 +58,7 @@ double solve_error(Rectangle<T> const& b, Rectangle<T> const& x, Rectangle<T> co
       largest = std::max(largest, modulus(rest));
     }
   }
-  double const loss =
-      testing::inversion_loss(u.cols, [&](std::uint64_t i, std::uint64_t j) { return i <= j ? u(i, j) : T(0); });
-  return static_cast<double>(largest / size) / (4 * testing::gamma_of<T>(u.cols) * loss);
+  return static_cast<double>(largest / size) / (4 * testing::gamma_of<T>(u.cols));
 }
 
 // Random, with pivots that decrease from 1 to the ratio.

@@ -67,8 +67,8 @@ TYPED_TEST(ApiMixed, ReachesTheBackwardErrorOfDoublePrecision) {
 }
 
 // Solves by a call that must fall back; X is then the double precision solution, and A its factor. The backward error
-// is at most 3 γ_n ‖|L| |U|‖∞ / ‖A‖∞ (Higham, theorem 9.4), times the loss by inverted blocks: all below 10 n² here,
-// where multipliers and growth are at most 2.
+// is at most 3 γ_n ‖|L| |U|‖∞ / ‖A‖∞ (Higham, theorem 9.4): below 10 n² γ_n here, where multipliers and growth are at
+// most 2.
 template <class T, class Solve>
 std::string fallback(Rectangle<T> const& a, Rectangle<T> const& b, Solve&& solve) {
   auto const a_view = make_view<T, Kokkos::LayoutLeft>(a);
