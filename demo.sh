@@ -13,6 +13,7 @@ set_up "${build_packages[@]}"
 if [[ ! -f $build/build.ninja && ! -f $build/Makefile ]]; then
   configure -DCMAKE_BUILD_TYPE=Release -DGRANARY_BUILD_TESTS=OFF -DGRANARY_BUILD_BENCHMARKS=OFF -DGRANARY_BUILD_EXAMPLES=OFF
 fi
+tell_old_kokkos
 build_targets "the demo's programs" granary-cholesky granary-matrix
 
 mkdir -p $build/demo

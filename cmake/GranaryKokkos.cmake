@@ -63,6 +63,8 @@ else()
   set(Kokkos_DEVICES OPENMP)
 endif()
 
+set(GRANARY_KOKKOS_VERSION ${Kokkos_VERSION} CACHE INTERNAL "The version of the Kokkos that was found")
+
 # Each of several shared libraries would have a copy of a static Kokkos, and all copies would construct and destroy the
 # same global objects.
 set(granary_kokkos_is_static FALSE)

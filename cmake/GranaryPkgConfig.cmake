@@ -86,11 +86,16 @@ endfunction()
 add_library(granary_pkg_config_flags OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/kokkos-probe/probe.cpp)
 target_link_libraries(granary_pkg_config_flags PRIVATE granary::kokkos)
 set(kokkos_flags)
-foreach(property_and_flag INCLUDE_DIRECTORIES=-I COMPILE_DEFINITIONS=-D COMPILE_OPTIONS=)
+# Kokkos' headers are the system's, so that the application's warnings do not concern them, as with CMake.
+foreach(property_and_flag "INCLUDE_DIRECTORIES=-isystem " COMPILE_DEFINITIONS=-D COMPILE_OPTIONS=)
   string(REPLACE "=" ";" property_and_flag "${property_and_flag};")
   list(GET property_and_flag 0 property)
   list(GET property_and_flag 1 flag)
   set(values $<REMOVE_DUPLICATES:$<TARGET_PROPERTY:granary_pkg_config_flags,${property}>>)
+  if(property STREQUAL INCLUDE_DIRECTORIES)
+    # GCC's own headers do not find the next ones if this folder comes first.
+    set(values $<FILTER:${values},EXCLUDE,^/usr/include$>)
+  endif()
   string(APPEND kokkos_flags " $<$<BOOL:${values}>:${flag}$<JOIN:${values}, ${flag}>>")
 endforeach()
 

@@ -115,6 +115,15 @@ configure() {
   fi
 }
 
+# tell_old_kokkos: says so if the Kokkos of build/ runs the bodies of an application one at a time.
+tell_old_kokkos() {
+  local version
+  version=$(sed -nE 's/^GRANARY_KOKKOS_VERSION:INTERNAL=//p' $build/CMakeCache.txt)
+  [[ "$version" != 3.* ]] ||
+    step "This is Kokkos $version. The programs and linear algebra run at full speed with it, but your own tasks that launch
+   Kokkos kernels run one at a time: scripts/kokkos.sh builds a newer Kokkos (docs/kokkos.md)"
+}
+
 # build_targets NAME TARGET...
 build_targets() {
   local name=$1

@@ -36,8 +36,9 @@ if(NOT output MATCHES "^${VERSION}\n$")
 endif()
 run(pkg-config --cflags --libs granary-linalg)
 separate_arguments(flags UNIX_COMMAND "${output}")
-run(${CXX} -std=c++20 -o ${WORK_DIR}/by_pkg_config ${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.cpp ${flags}
-  -Wl,-rpath,${libraries})
+# An application's warnings do not concern Kokkos' headers.
+run(${CXX} -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -o ${WORK_DIR}/by_pkg_config
+  ${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.cpp ${flags} -Wl,-rpath,${libraries})
 run(${WORK_DIR}/by_pkg_config)
 
 # Every public header compiles, and nothing else is installed but what these include.
