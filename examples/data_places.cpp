@@ -40,6 +40,17 @@ struct Add {
   }
 };
 // [bodies]
+struct Add2 {
+  double what;
+  template <class Exec, class X>
+  void operator()(Exec const& exec, X x) const {
+    auto const term = what;
+    Kokkos::parallel_for(
+        "add", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), KOKKOS_LAMBDA(std::size_t i) {
+          for (std::size_t j = 0; j < x.extent(1); ++j) x(i, j) += term;
+        });
+  }
+};
 
 }  // namespace
 
@@ -47,6 +58,7 @@ int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
   granary::Runtime runtime({.workers = 1, .devices = "host:1"});
   using Kokkos::HostSpace;
+  bool const keep = argc >= 1;  // whether the application wants the elements
 
   // [host]
   Kokkos::View<Particle*, HostSpace> particles("particles", 1000);
@@ -62,6 +74,13 @@ int main(int argc, char** argv) {
     runtime.wait(t);  // the table may change now; p stays where it is
   }
   // [host]
+
+  // [either]
+  using Matrix = Kokkos::View<double**, HostSpace>;
+  granary::Temporary<Matrix> const sums = keep ? runtime.data(matrix) : runtime.temporary<Matrix>("sums", 100, 50);
+  // [either]
+  runtime.submit("add", Add2{1.0}, read_write(sums));
+  runtime.wait();
 
   // [device]
   auto const u = runtime.device_view<double*>(0, "u", 1000);
@@ -83,5 +102,5 @@ int main(int argc, char** argv) {
 
   runtime.submit("add", Add{2.0}, read_write(column));
   runtime.wait();
-  return dual.h_view(0) == 6 && matrix(99, 3) == 2 && matrix(99, 2) == 0 ? 0 : 1;
+  return dual.h_view(0) == 6 && matrix(99, 3) == 3 && matrix(99, 2) == 1 ? 0 : 1;
 }

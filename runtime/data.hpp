@@ -146,14 +146,35 @@ std::byte* bytes_at(View const& view) {
   return reinterpret_cast<std::byte*>(const_cast<typename View::non_const_value_type*>(view.data()));
 }
 
-// A View that is kept for a datum, and what owns its elements if it does not: null, or that of a DeviceView.
+// The View of a temporary with the same data type and layout.
+template <class View>
+using PlainView = Kokkos::View<typename View::data_type, typename View::array_layout, Kokkos::HostSpace,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+template <class View>
+inline constexpr bool has_plain_view =
+    std::is_same_v<typename View::memory_space, Kokkos::HostSpace> && !std::is_same_v<View, PlainView<View>> &&
+    !std::is_const_v<typename View::value_type> &&
+    (std::is_same_v<typename View::array_layout, Kokkos::LayoutRight> ||
+     std::is_same_v<typename View::array_layout, Kokkos::LayoutLeft>);
+
+// Of Views without such a form.
+struct GRANARY_EXPORT NoPlainView {};
+
+// A View that is kept for a datum, what owns its elements if it does not (null, that of a DeviceView, or the View of
+// which it is a part), and its plain form.
 template <class View>
 struct GRANARY_EXPORT KeptView : View {
   std::shared_ptr<void const> owner;
+  std::conditional_t<has_plain_view<View>, PlainView<View>, NoPlainView> plain;
+
+  KeptView(View const& view, std::shared_ptr<void const> of) : View(view), owner(std::move(of)) {
+    if constexpr (has_plain_view<View>) plain = view;
+  }
 };
 template <class View>
 std::shared_ptr<View const> keep_view(View const& view, std::shared_ptr<void const> owner) {
-  return std::make_shared<KeptView<View> const>(KeptView<View>{view, std::move(owner)});
+  return std::make_shared<KeptView<View> const>(view, std::move(owner));
 }
 // Of the elements of a View that `keep_view` made.
 template <class View>
@@ -240,8 +261,17 @@ class GRANARY_EXPORT Data {
   [[nodiscard]] DataId id() const { return m_hold->id(); }
   [[nodiscard]] RuntimeId runtime_id() const { return m_hold->runtime_id(); }
 
+  /// The same datum as one of the type that temporaries with this data type and layout have, so that one variable may
+  /// hold either.
+  template <class Other>
+  requires(detail::has_plain_view<Other>&& std::same_as<View, detail::PlainView<Other>>)
+      Data(Data<Other> const& other)  // NOLINT(google-explicit-constructor)
+      : m_hold(other.m_hold), m_view(other.m_view, &static_cast<detail::KeptView<Other> const&>(*other.m_view).plain) {}
+
  private:
   friend class Runtime;
+  template <class V>
+  friend class Data;
   template <class V, AccessMode Mode>
   friend struct TypedAccess;
   template <class T>

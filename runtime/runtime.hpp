@@ -536,8 +536,8 @@ granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles)
   granary::Parts<View> parts(tiling);
   if (in_place) {
     for (std::size_t p = 0; p < tiling.size(); ++p) {
-      parts.m_parts.push_back(data_kept(detail::part_of(view, tiling.ranges(p)), name + tiling.indices(p),
-                                        detail::owner_of(view), {}, tiling.position(p)));
+      parts.m_parts.push_back(data_kept(detail::part_of(view, tiling.ranges(p)), name + tiling.indices(p), whole.m_view,
+                                        {}, tiling.position(p)));
     }
   } else if constexpr (detail::may_be_temporary<View>) {
     using Division = detail::DivisionOf<View>;
@@ -567,7 +567,7 @@ Data<PartView<View>> Runtime::part(Data<View> const& whole, Ranges const&... ran
   };
   std::array<detail::PartRange, detail::rank_of<View>> const checked{next(ranges)...};
   return data_kept(detail::part_of(view, checked), name + detail::describe(std::span<detail::PartRange const>(checked)),
-                   detail::owner_of(view), {});
+                   whole.m_view, {});
 }
 
 template <class T, class... Extents>

@@ -134,6 +134,7 @@ inline constexpr bool is_scratch<ScratchAccess<T, Rank>> = true;
 // A temporary that is released when the task has been submitted.
 template <class View>
 struct GRANARY_EXPORT MadeScratch : TypedAccess<View, AccessMode::Write> {
+  static constexpr bool is_scratch = true;
   Data<View> kept;
   explicit MadeScratch(Data<View> const& made) : TypedAccess<View, AccessMode::Write>(made), kept(made) {}
 };
@@ -141,7 +142,8 @@ struct GRANARY_EXPORT MadeScratch : TypedAccess<View, AccessMode::Write> {
 }  // namespace detail
 
 /// The handle that `Runtime::temporary<View>` returns, for members and containers:
-/// `std::vector<Temporary<Kokkos::View<double**>>>`.
+/// `std::vector<Temporary<Kokkos::View<double**>>>`. A handle on a host View of the same data type and layout converts
+/// to it: `Temporary<Matrix> x = fits ? runtime.data(view) : runtime.temporary<Matrix>("x", n, n)`.
 ///
 /// ```cpp
 /// struct Fill {

@@ -133,6 +133,30 @@ TEST(Temporary, OfStructsGoesToScratchAndBack) {
   }
 }
 
+// One variable holds a handle on a View or a temporary.
+template <class View>
+void hold_either() {
+  Runtime runtime(one_worker);
+  View const view("view", 4, 3);
+  for (bool const of_view : {true, false}) {
+    Temporary<View> const either = of_view ? runtime.data(view) : runtime.temporary<View>("own", 4, 3);
+    runtime.submit("fill", Fill{}, write(either));
+    auto const part = [&] {  // keeps the View, as the handle does
+      Temporary<View> const again = either;
+      return runtime.partition(again, 4, 3);
+    }();
+    runtime.submit("fill", Fill{}, read_write(part(0, 0)));
+    runtime.wait();
+  }
+  bool const rows = view.stride(1) == 1;
+  EXPECT_EQ(view(1, 1), rows ? 4 : 5);
+  EXPECT_EQ(view(2, 0), rows ? 6 : 2);
+}
+TEST(Temporary, IsHeldByOneTypeWithViews) {
+  hold_either<Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>>();
+  hold_either<Kokkos::View<float**, Kokkos::LayoutLeft, Kokkos::HostSpace>>();
+}
+
 TEST(Temporary, IsNamedInMessages) {
   Runtime runtime(one_worker);
   auto const reads = [&](auto const& data) {
