@@ -114,6 +114,25 @@ void switch_off(bool& option, char const* name) {
   if (text == "0") option = false;
 }
 
+// Checks look at the values where the application has them.
+void configure_check(RuntimeOptions& options) {
+  auto const text = variable("GRANARY_CHECK");
+  if (!text.empty() && text != "0" && text != "1" && text != "reads")
+    throw InvalidArgument("GRANARY_CHECK is '" + text + "'; it must be 0, 1 or reads");
+  options.check_reads = options.check_reads || text == "reads";
+  options.check = options.check || options.check_reads || text == "1";
+  if (!options.check) return;
+  // A submission that sleeps would wait for tasks that wait for it.
+  if (options.check_reads) options.booking = "none";
+  if (options.devices.empty()) options.devices = variable("GRANARY_DEVICES");
+  if (options.devices.empty()) options.devices = "none";
+  if (options.devices != "none" || options.workers == 0U) {
+    throw InvalidArgument(
+        "tasks are checked on cores only: use at least one worker and no devices (GRANARY_CHECK, "
+        "RuntimeOptions::check, devices and workers)");
+  }
+}
+
 void configure_live_tasks(RuntimeOptions& options) {
   constexpr auto name = "GRANARY_MAX_LIVE_TASKS";
   if (options.max_live_tasks > 0) return;
@@ -225,6 +244,7 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (options.save_schedule.empty()) options.save_schedule = variable("GRANARY_SAVE_SCHEDULE");
   if (!options.save_schedule.empty()) check_text_output(options.save_schedule, {});
   configure_workers(options);
+  configure_check(options);
   if (options.host_memory == 0) options.host_memory = discover_memory().least() / 2;
   check_host_memory(options.host_memory);
   configure_devices(options);

@@ -76,6 +76,14 @@ struct GRANARY_EXPORT RuntimeOptions {
   /// GRANARY_SAVE_SCHEDULE.
   std::string save_schedule = {};
   bool record_schedule = false;  ///< records it without a file: see Runtime::schedule
+  /// Checks the tasks of the application while they run, one at a time and on cores only: a use of data that would give
+  /// wrong results fails its task, its submission or the next wait with CheckFailed (docs/checking.md). GRANARY_CHECK=1
+  /// turns it on.
+  bool check = false;
+  /// Also ends the program, with a sentence, where it reads or writes elements that a submitted task uses before it has
+  /// waited for them: no task starts before a wait, or 0.2 s after the last submission. GRANARY_CHECK=reads. Implies
+  /// `check`.
+  bool check_reads = false;
   /// When no task and no transfer has ended for this long, the state of the run is logged: GRANARY_STALL_TIMEOUT, in
   /// seconds; 0: never.
   Duration stall_timeout{0};

@@ -129,7 +129,24 @@ struct GRANARY_EXPORT TaskCode {
   bool external = false;  // no worker runs it
   bool restartable = false;
   ResultBytes result_bytes = nullptr;
+  // For RuntimeOptions::check: the bytes of the body, with which the parameters begin, and by access those of an
+  // element, see `compared_element`.
+  std::size_t size = 0;
+  std::span<Bytes const> elements = {};
+  Kernel checked = nullptr;  // of the body, where `kernels` check it
 };
+
+// The bytes of an element of the access, if a body that writes leaves none of them as it was, and equal bytes are equal
+// elements; else 0.
+template <class Access>
+constexpr Bytes compared_element() {
+  using View = typename Access::ViewType;
+  if constexpr (requires { Access::is_scratch; }) return 0;
+  if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(std::declval<Access>().shape)>, View const*>) return 0;
+  return std::is_trivially_copyable_v<typename View::value_type> ? sizeof(typename View::value_type) : 0;
+}
+template <class... Accesses>
+inline constexpr std::array<Bytes, sizeof...(Accesses)> compared_elements{compared_element<Accesses>()...};
 
 template <class Body>
 constexpr bool launches_kokkos_kernels() {
@@ -418,7 +435,9 @@ TaskCode code_of() {
           .variant = element_sizes<typename Accesses::ViewType...>(),
           .launches_kokkos_kernels = launches_kokkos_kernels<Body>(),
           .restartable = restartable<Body>(),
-          .result_bytes = result_bytes_of<Body, Accesses...>()};
+          .result_bytes = result_bytes_of<Body, Accesses...>(),
+          .size = std::is_empty_v<Body> ? 0 : sizeof(Body),  // it is the first of the parameters
+          .elements = compared_elements<Accesses...>};
 }
 
 }  // namespace detail

@@ -207,6 +207,7 @@ Trace Runtime::trace() const { return m_parts->trace(); }
 Schedule Runtime::schedule() const { return m_parts->schedule(); }
 Submitter& Runtime::submitter() {
   combine_reductions({});
+  if (m_parts->checks) m_parts->checks->begin_other_work();
   return m_parts->submitter();
 }
 detail::DataReleaser Runtime::releaser() const { return {m_id, m_parts->engine.lent(), m_parts->submitter()}; }
@@ -236,8 +237,13 @@ DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
   description.origin_is_home =
       binding.origin && binding.origin.storage == binding.home.storage && binding.origin.slot == binding.home.slot;
   auto const add = [this, binding](DataDescription own) {
-    return m_parts->engine->add_data(std::move(own), {nullptr, nullptr, binding.keep},
-                                     [&](DataId id) { m_parts->disk->bind(id, binding.origin, binding.home); });
+    auto const size = own.bytes;
+    auto called = m_parts->checks ? own.name : std::string();
+    auto const added = m_parts->engine->add_data(std::move(own), {nullptr, nullptr, binding.keep}, [&](DataId id) {
+      m_parts->disk->bind(id, binding.origin, binding.home);
+    });
+    if (m_parts->checks) m_parts->checks->add(added, std::move(called), size);
+    return added;
   };
   return m_parts->common ? m_parts->common->add_data(std::move(description), add, binding.keep)
                          : add(std::move(description));
@@ -300,9 +306,14 @@ TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& co
               m_parts->common->submit(m_parts->submission(info, code, accesses), std::move(parameters))};
     });
   }
+  std::optional<detail::TaskCode> checked;
+  if (m_parts->checks) {
+    checked.emplace(detail::Checks::checked(code));
+    parameters = m_parts->checks->checked(info, code, accesses, std::move(parameters));
+  }
   using Cuts = std::optional<std::uint64_t>;
   return submit_in_order(info.name, accesses, [&](Engine& engine, Cuts cuts) -> std::optional<TaskId> {
-    auto const task = m_parts->submission(info, code, accesses);
+    auto const task = m_parts->submission(info, checked ? *checked : code, accesses);
     if (cuts) return engine.submit_while(m_parts->divisions->cuts(), *cuts, task, parameters);
     return engine.submit_at_once(task, std::move(parameters));
   });
@@ -315,6 +326,7 @@ void Runtime::check_task(std::string_view name, detail::TaskCode const& code, st
 TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool()> const& ended,
                                         std::span<Access const> accesses) {
   m_parts->refuse_with_others("work outside granary cannot take its place in the order of tasks");
+  if (m_parts->checks) m_parts->checks->begin_other_work();
   return submit_in_order(name, accesses, [&](Engine& engine, std::optional<std::uint64_t> cuts) {
     auto const refuse = [&](std::string const& why) {
       throw InvalidArgument("task '" + std::string(name.text) + "' is outside granary and " + why);

@@ -67,6 +67,7 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
       pinned(devices.empty() ? nullptr : std::make_shared<PinnedMemory>(devices.api)),
       cache(options, devices, links),
       blas(blas_threads_of(options, blas_has_threads_by_caller())),
+      checks(options.check ? std::make_shared<detail::Checks>(options.check_reads) : nullptr),
       engine(make_engine()) {
   auto const count = processes ? processes->count() : 1;
   auto const grid = options.grid.value_or(Distribution::for_processes(count));
@@ -74,6 +75,10 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
     throw InvalidArgument("a grid of " + std::to_string(grid.rows()) + " x " + std::to_string(grid.columns()) +
                           " has " + std::to_string(grid.processes()) + " processes, not " + std::to_string(count) +
                           " (RuntimeOptions::grid)");
+  }
+  if (exchange && checks) {
+    throw InvalidArgument(
+        "tasks are checked in one process: run the program as one (GRANARY_CHECK, RuntimeOptions::check)");
   }
   if (exchange) {
     common = std::make_unique<detail::CommonData>(*processes, grid, *engine, engine->topology().peers(), *exchange);
@@ -162,6 +167,7 @@ void Runtime::Parts::shut_down() {
     spdlog::default_logger()->flush();
     std::abort();
   }
+  if (checks) checks->begin_wait();
   try {
     if (common && common->gave_up()) {
       // It has waited.
@@ -178,6 +184,7 @@ void Runtime::Parts::shut_down() {
       }
     } else {
       common ? common->wait() : engine->wait();
+      if (checks) find_late_changes();
     }
   } catch (std::exception const& error) {
     spdlog::error("granary: a task failed and nobody waited for it: {}", error.what());
@@ -192,6 +199,14 @@ void Runtime::Parts::shut_down() {
   if (processes) processes->stop();
   engine.end();
   disk.reset();
+}
+
+void Runtime::Parts::find_late_changes() {
+  try {
+    checks->waited({});
+  } catch (CheckFailed const& error) {
+    spdlog::error("granary: {}", error.what());
+  }
 }
 
 Trace Runtime::Parts::trace() const {
@@ -255,7 +270,9 @@ std::shared_ptr<AsyncFileIo> Runtime::Parts::io() {
 
 CodeletId Runtime::Parts::codelet(std::string_view name, detail::TaskCode const& code) {
   auto const first = std::ranges::find_if(code.kernels, [](Kernel kernel) { return kernel != nullptr; });
-  std::pair const body(first != code.kernels.end() ? *first : nullptr, code.external);
+  auto const of = first != code.kernels.end() ? *first : nullptr;
+  bool const checked = code.checked != nullptr;
+  std::tuple const body(checked ? code.checked : of, code.external, checked);
   std::string others;
   {
     std::lock_guard const lock(mutex);
@@ -342,13 +359,24 @@ SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBind
     auto both = std::make_shared<Both const>(std::move(binding.keep), std::move(added));
     binding.keep = {std::move(both), seen};
   }
-  return engine->add_host_data(std::move(description),
-                               {.origin = binding.memory,
-                                .home = binding.memory,
-                                .keep = std::move(binding.keep),
-                                .lines = binding.lines,
-                                .serves = binding.serves},
-                               std::move(*binding.set), mirror ? &*mirror : nullptr);
+  std::shared_ptr<detail::CheckedDatum> checked;
+  if (checks && !mirror) {
+    auto const* const seen = binding.keep ? binding.keep.get() : binding.memory;
+    checked = std::make_shared<detail::CheckedDatum>(
+        detail::CheckedDatum{description.name, bytes, binding.memory, *binding.set, std::move(binding.keep)});
+    binding.keep = {checked, seen};
+  }
+  auto added = engine->add_host_data(std::move(description),
+                                     {.origin = binding.memory,
+                                      .home = binding.memory,
+                                      .keep = std::move(binding.keep),
+                                      .lines = binding.lines,
+                                      .serves = binding.serves},
+                                     std::move(*binding.set), mirror ? &*mirror : nullptr);
+  // Not if these bytes were registered before: the engine then keeps what it has.
+  bool const kept = checked && !added.keep.owner_before(checked) && !checked.owner_before(added.keep);
+  if (kept) checks->add(added.data, checked);
+  return added;
 }
 
 void Runtime::Parts::keep_until_wait(std::shared_ptr<detail::TwoSides> used) {

@@ -7,6 +7,7 @@
 #include <granary/distributed/wires/processes.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
+#include <granary/runtime/checks.hpp>
 #include <granary/runtime/common_data.hpp>
 #include <granary/runtime/divisions.hpp>
 #include <granary/runtime/lent_engine.hpp>
@@ -27,6 +28,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace granary {
@@ -74,13 +76,16 @@ struct Runtime::Parts {
   /// The same after `wait()`, whether it throws or not.
   template <class Wait>
   void give_back_after(Wait&& wait, std::span<DataId const> data) {
+    if (checks) checks->begin_wait();
     try {
       wait();
     } catch (...) {
       give_back(data);
+      if (checks) checks->forget(data);
       throw;
     }
     give_back(data);
+    if (checks) checks->waited(data);
   }
   /// See Runtime::pin.
   [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes);
@@ -96,6 +101,7 @@ struct Runtime::Parts {
   std::shared_ptr<PinnedMemory> pinned;  // null without devices
   MachineCache cache;
   BlasLimit blas;
+  std::shared_ptr<detail::Checks> checks;  // null unless RuntimeOptions::check
   // The codelets of one body, by name.
   struct BodyCodelets {
     std::map<std::string, CodeletId, std::less<>> by_name;
@@ -103,8 +109,9 @@ struct Runtime::Parts {
   };
   mutable std::mutex mutex;  // protects the next three; never held while the engine is called or something is created
   std::shared_ptr<AsyncFileIo> file_io;
-  std::map<std::pair<Kernel, bool>, BodyCodelets> codelets;  // by the first kernel, and whether external
-  std::vector<std::shared_ptr<detail::TwoSides>> sides;      // of mirrored data, in use since the last wait
+  // By the body's first kernel, whether it is external, and whether it is checked.
+  std::map<std::tuple<Kernel, bool, bool>, BodyCodelets> codelets;
+  std::vector<std::shared_ptr<detail::TwoSides>> sides;  // of mirrored data, in use since the last wait
   using StopCallback = std::stop_callback<std::function<void()>>;
   std::unique_ptr<StopCallback> stop;   // null: no token can cancel the run
   std::shared_ptr<void const> signals;  // null: no signal does
@@ -122,6 +129,7 @@ struct Runtime::Parts {
   SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
   EngineBackends make_backends(Machine const& machine);
   std::unique_ptr<Engine> make_engine();
+  void find_late_changes();
   void write_trace() const;
   void write_schedule() const;
 };

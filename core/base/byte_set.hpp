@@ -46,7 +46,20 @@ class GRANARY_EXPORT ByteSet {
   /// Neither is empty.
   friend bool covers(ByteSet const& a, ByteSet const& b);
 
+  /// Calls function(offset, bytes) for each run, inner dimensions first; offsets count from the first byte.
+  template <class Function>
+  void for_each_run(Function&& function) const {
+    if (!empty()) for_each_run(m_dimensions.size(), 0, function);
+  }
+
  private:
+  template <class Function>
+  void for_each_run(std::size_t dimensions, std::uint64_t offset, Function& function) const {
+    if (dimensions == 0) return static_cast<void>(function(offset, m_run));
+    auto const& [extent, stride] = m_dimensions[dimensions - 1];
+    for (std::uint64_t i = 0; i < extent; ++i) for_each_run(dimensions - 1, offset + i * stride, function);
+  }
+
   std::uint64_t m_first = 0;
   std::uint64_t m_end = 0;
   std::uint64_t m_run = 0;

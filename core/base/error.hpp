@@ -87,6 +87,12 @@ class GRANARY_EXPORT Stopped : public Error {
   using Error::Error;
 };
 
+/// RuntimeOptions::check has found a use of data that gives wrong results.
+class GRANARY_EXPORT CheckFailed : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A bug in granary: a broken invariant.
 class GRANARY_EXPORT InternalError : public Error {
  public:

@@ -36,6 +36,7 @@ struct Kinds {
     add<DeviceError>("DeviceError");
     add<DeviceLost>("DeviceLost");
     add<Stopped>("Stopped");
+    add<CheckFailed>("CheckFailed");
     add<InternalError>("InternalError");
   }
 };

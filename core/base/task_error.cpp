@@ -22,7 +22,7 @@ struct Makers {
     (of.emplace(typeid(E), &detail::make_in_task<E>), ...);
   }
   Makers() {
-    add<Error, InvalidArgument, MemoryLimitError, IoError, DataError, DeviceError, DeviceLost, Stopped,
+    add<Error, InvalidArgument, MemoryLimitError, IoError, DataError, DeviceError, DeviceLost, Stopped, CheckFailed,
         InternalError>();
     add<std::exception, std::logic_error, std::domain_error, std::invalid_argument, std::length_error,
         std::out_of_range, std::runtime_error, std::range_error, std::overflow_error, std::underflow_error,

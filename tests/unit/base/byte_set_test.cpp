@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace granary {
@@ -151,6 +152,19 @@ TEST(ByteSet, CoversWhatItContains) {
     covered += found ? 1 : 0;
   }
   EXPECT_GT(covered, 500);
+}
+
+TEST(ByteSet, EnumeratesItsRuns) {
+  using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  auto const runs_of = [](ByteSet const& set) {
+    Runs runs;
+    set.for_each_run([&](std::uint64_t offset, std::uint64_t bytes) { runs.emplace_back(offset, bytes); });
+    return runs;
+  };
+  EXPECT_EQ(runs_of({}), Runs());
+  EXPECT_EQ(runs_of(set_of(16, 24)), Runs({{0, 24}}));
+  EXPECT_EQ(runs_of(set_of(0, 8, {{3, 8}})), Runs({{0, 24}}));
+  EXPECT_EQ(runs_of(set_of(8, 8, {{2, 100}, {2, 1000}})), Runs({{0, 8}, {100, 8}, {1000, 8}, {1100, 8}}));
 }
 
 TEST(ByteSet, MatricesOfDifferentPitchesAreToldApart) {
