@@ -36,7 +36,7 @@ enum class TileKernels : std::uint8_t { Cholesky, LuWithoutPivoting, PivotedLu, 
 /// its chunks are square with 128 to 1024 rows; else, of the sizes of which 24 tiles fit, the fastest by the speeds of
 /// Cholesky's kernels (tile_speeds), which are measured if the order is at least 8192 and the memory 64 MiB; else 512.
 /// The chunk size and 512 are halved, down to 32, while fewer than 32 tiles fit. Tiles are never larger than the
-/// matrix, and smaller than all this by up to a quarter where that cuts it more evenly (even_tile), but for the size of
+/// matrix, and smaller than all this by up to a ninth where that cuts it more evenly (even_tile), but for the size of
 /// the input's chunks. The inner tile is the option, else chosen: for Cholesky by speeds, for LU with pivoting by the
 /// number of workers, otherwise 0. Without the kernels of Cholesky, and with devices, no speeds count. `dataset`: the
 /// dataset that the output will hold. The records of all tiles, 768 bytes each, count against the memory limit but for

@@ -46,19 +46,18 @@ struct GRANARY_EXPORT TileGrid {
 
 [[nodiscard]] constexpr TileGrid square_grid(std::uint64_t order, std::uint64_t tile) { return {order, order, tile}; }
 
-/// A tile size of at most `tile`, and at least three quarters of it, with which full tiles would cover at most 1/64
-/// more than `extent` elements: a last row of thin tiles moves as many others as a full one, for less work. It is
-/// `tile`, else the largest multiple of 32 that does, so that tiles of a file begin where direct I/O may, else of 8,
-/// else the largest. `tile` itself if the extent has fewer than eight of them. O(tile).
+/// A tile size of at most `tile`, with as many tiles in a row, of which full ones would cover at most 1/32 more than
+/// `extent` elements: a last row of thin tiles moves as many others as a full one, for less work. It is `tile`, else
+/// the largest multiple of 8 that does, else the size with which all tiles are equal but for the last one. `tile`
+/// itself if the extent has fewer than eight of them. O(tile).
 [[nodiscard]] constexpr std::uint64_t even_tile(std::uint64_t extent, std::uint64_t tile) {
   if (extent / 8 < tile) return tile;
-  auto const even = [&](std::uint64_t size) { return (size - extent % size) % size <= extent / 64; };
-  for (std::uint64_t const step : {32, 8, 1}) {
-    for (auto size = tile; size > 0 && 4 * size >= 3 * tile; size = (size - 1) / step * step) {
-      if (even(size)) return size;
-    }
+  auto const rows = (extent + tile - 1) / tile;
+  auto const equal = (extent + rows - 1) / rows;
+  for (auto size = tile; size >= equal; size = (size - 1) / 8 * 8) {
+    if (size * rows - extent <= extent / 32) return size;
   }
-  return tile;
+  return equal;
 }
 
 /// True if tile (i, j) has an element of that part.

@@ -160,7 +160,7 @@ TEST_F(SimulateCli, AnOrderIsCutAsInARun) {
   auto const even =
       run({"--platform", "mirage", "--n", "801", "--tile", "100", "--scheduler", "prio", "--json", "even.json"});
   ASSERT_EQ(even.status, 0) << even.err;
-  EXPECT_EQ(json("even.json")[0]["tile"], 90);
+  EXPECT_EQ(json("even.json")[0]["tile"], 89);
 }
 
 TEST_F(SimulateCli, SimulatesComplexScalars) {
