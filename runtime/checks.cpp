@@ -93,10 +93,9 @@ struct Checks::Task {
   std::vector<Use> uses = {};
   bool ended = false;
 
-  [[nodiscard]] bool also(std::size_t use, AccessMode mode) const {
-    return std::ranges::any_of(uses, [&](Use const& other) {
-      return &other != &uses[use] && other.datum == uses[use].datum && other.mode != mode;
-    });
+  // Whether that is the mode of the use, and of all others of the same datum.
+  [[nodiscard]] bool only(AccessMode mode, Use const& use) const {
+    return std::ranges::all_of(uses, [&](Use const& other) { return other.datum != use.datum || other.mode == mode; });
   }
 };
 
@@ -264,17 +263,18 @@ void Checks::begin(Task const& task, KernelCall const& call, Before& before) {
   before.hashes.resize(task.uses.size());
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
     auto const& use = task.uses[i];
-    auto const& [datum, mode, element, access] = use;
+    auto const& datum = use.datum;
+    auto const element = use.element;
     if (element == 0) continue;
-    bool const reads_only = mode == AccessMode::Read && !task.also(i, AccessMode::Read);
+    bool const reads_only = task.only(AccessMode::Read, use);
     if (datum->hash || reads_only) before.hashes[i] = hash_of(*datum, use.at(call));
     if (datum->hash && *datum->hash != *before.hashes[i]) throw_changed(*datum, task.name + " began");
     if (!reads_only) before.hashes[i].reset();
-    bool const writes_only = mode == AccessMode::Write && !task.also(i, AccessMode::Write);
+    bool const writes_only = task.only(AccessMode::Write, use);
     if (writes_only && !task.restartable) fill_with_poison(*datum, use.at(call));
   }
   for (auto const& use : task.uses) {
-    if (writes(use.mode)) forget_overlapping(*use.datum, true);
+    if (writes(use.mode)) forget_overlapping(*use.datum);
   }
 }
 
@@ -282,12 +282,13 @@ void Checks::end(Task const& task, KernelCall const& call, Before const& before)
   std::lock_guard const lock(m_mutex);
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
     auto const& use = task.uses[i];
-    auto const& [datum, mode, element, access] = use;
+    auto const& datum = use.datum;
+    auto const element = use.element;
     if (before.hashes[i] && *before.hashes[i] != hash_of(*datum, use.at(call))) {
       throw CheckFailed("the body changed elements of '" + datum->name +
                         "', which its task only reads: declare read_write(x)");
     }
-    bool const writes_only = mode == AccessMode::Write && !task.also(i, AccessMode::Write);
+    bool const writes_only = task.only(AccessMode::Write, use);
     if (!writes_only || task.restartable || element == 0 || element % poison.size() != 0) continue;
     if (auto const left = find_unwritten(*datum, use.at(call), element); !left.empty()) {
       throw CheckFailed("the body left " + left +
@@ -311,10 +312,10 @@ void Checks::ended(Task& task) {
   for (auto const& use : task.uses) use.datum->writers -= writes(use.mode) ? 1 : 0;
 }
 
-void Checks::forget_overlapping(CheckedDatum const& datum, bool itself) {
+void Checks::forget_overlapping(CheckedDatum const& datum) {
   if (datum.home == nullptr) return;
   for_each_at(datum.set.first(), datum.set.end(), [&](CheckedDatum& other) {
-    if ((itself || &other != &datum) && overlap(other.set, datum.set)) other.hash.reset();
+    if (overlap(other.set, datum.set)) other.hash.reset();
   });
 }
 
@@ -352,7 +353,7 @@ void Checks::waited(std::span<DataId const> data) {
 
 void Checks::forget(std::span<DataId const> data) {
   std::lock_guard const lock(m_mutex);
-  for (auto const& datum : all_of(data)) forget_overlapping(*datum, true);
+  for (auto const& datum : all_of(data)) forget_overlapping(*datum);
   if (data.empty()) m_other_work = false;
 }
 

@@ -83,7 +83,7 @@ class Checks : public std::enable_shared_from_this<Checks> {
                        std::byte const* parameters) const;
   void guard(Task const& task);
   [[nodiscard]] std::unique_lock<std::mutex> enter_body();
-  void forget_overlapping(CheckedDatum const& datum, bool itself);
+  void forget_overlapping(CheckedDatum const& datum);
   void run(Task& task, KernelCall const& call);
   void begin(Task const& task, KernelCall const& call, Before& before);
   void end(Task const& task, KernelCall const& call, Before const& before);
