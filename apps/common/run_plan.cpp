@@ -4,6 +4,7 @@
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
+#include <granary/linalg/algorithms/lu.hpp>
 #include <granary/linalg/runtime/tile_choice.hpp>
 #include <granary/outofcore/storage.hpp>
 #include <granary/runtime/machine.hpp>
@@ -26,6 +27,9 @@ namespace {
 
 constexpr std::uint64_t usual_tile = 512;
 constexpr std::uint64_t smallest_usual_tile = 32;
+constexpr std::uint64_t usual_tile_step = 16;  // kernels work on so many rows or columns, or on a part of them
+// Smaller tiles of LU with pivoting cost more in their kernels than fewer bytes save.
+constexpr std::uint64_t smallest_tile_for_columns = 256;
 constexpr std::uint64_t tiles_wanted_in_memory = 32;
 // Of a size that computes faster than others.
 constexpr std::uint64_t tiles_enough_in_memory = 24;
@@ -55,8 +59,16 @@ std::optional<std::uint64_t> tile_of_chunks(MatrixInput const& input) {
   return input.file->chunk_rows;
 }
 
+// Parts of a chunk are read alike, so that it is cut into equal ones.
 std::uint64_t halved_to_fit(MatrixInput const& input, std::uint64_t tile, Bytes memory) {
   while (tile > smallest_usual_tile && !fits(input, tile, tiles_wanted_in_memory, memory)) tile /= 2;
+  return tile;
+}
+
+// A little less memory makes tiles a little smaller.
+std::uint64_t usual_tile_in(MatrixInput const& input, Bytes memory) {
+  auto tile = usual_tile;
+  while (tile > smallest_usual_tile && !fits(input, tile, tiles_wanted_in_memory, memory)) tile -= usual_tile_step;
   return tile;
 }
 
@@ -75,6 +87,20 @@ std::int32_t inner_tile_of_updates(std::uint64_t tile, unsigned workers) {
   return workers > 1 && 2 * inner <= tile ? static_cast<std::int32_t>(inner) : 0;
 }
 
+// LU with pivoting loads L once for each block of tile columns, which this memory should hold two of.
+std::uint64_t tile_for_columns(MatrixInput const& input, std::uint64_t largest, Bytes memory) {
+  std::uint64_t with_panels = 0;
+  for (auto tile = largest; tile >= smallest_tile_for_columns; tile -= usual_tile_step) {
+    TileGrid const grid{input.rows, input.cols, tile};
+    auto const fitted = fit_panels({.leaf_tiles = 1}, grid, size_of(input.type), memory);
+    bool const in_memory = fitted.order == FactorOrder::RightLooking;
+    if (fitted.leaf_tiles < grid.tile_rows()) continue;
+    if (in_memory || fitted.columns >= std::min<std::uint64_t>(2, grid.tile_cols())) return tile;
+    if (with_panels == 0) with_panels = tile;
+  }
+  return with_panels != 0 ? with_panels : largest;
+}
+
 struct PlannedTile {
   std::uint64_t size;
   std::int32_t inner;
@@ -90,15 +116,16 @@ PlannedTile plan_tile(RunOptions const& options, MatrixInput const& input, Runti
                       TileKernels kernels) {
   auto const memory = task_memory(runtime);
   auto const chunks = tile_of_chunks(input);
-  auto const halved = [&](std::uint64_t tile) { return halved_to_fit(input, tile, memory); };
   PlannedTile tile = options.tile ? PlannedTile{*options.tile, 0, "option"}
-                     : chunks     ? PlannedTile{halved(*chunks), 0, "chunks"}
-                                  : PlannedTile{halved(usual_tile), 0, "memory"};
+                     : chunks     ? PlannedTile{halved_to_fit(input, *chunks, memory), 0, "chunks"}
+                                  : PlannedTile{usual_tile_in(input, memory), 0, "memory"};
   auto const order = std::max(input.rows, input.cols);
-  tile.size = std::min(tile.size, order);
   bool const given = options.tile || chunks;
   bool const cores_alone = device_capacity(runtime) == 0;
-  if (kernels == TileKernels::PivotedLu && cores_alone) tile.inner = inner_tile_of_updates(tile.size, *runtime.workers);
+  bool const pivoted = kernels == TileKernels::PivotedLu && cores_alone;
+  if (pivoted && !given) tile.size = tile_for_columns(input, tile.size, memory);
+  tile.size = std::min(tile.size, order);
+  if (pivoted) tile.inner = inner_tile_of_updates(tile.size, *runtime.workers);
   // A task of LU that runs as a finer graph does not measure the growth; a separate one would load the tile again.
   bool const whole = kernels == TileKernels::LuWithoutPivoting;
   bool const undecided = !given || !(options.inner_tile || whole);

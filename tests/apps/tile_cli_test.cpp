@@ -88,6 +88,7 @@ TEST_F(TileCli, WithoutSpeedsItIs512AsFarAsMemoryHolds) {
     EXPECT_THAT(m_out, HasSubstr("tile                  512\n"));
     expect_tile(with({"random:100"}), 100, "memory");
     expect_tile(with({"random:600", "--memory", "1MiB"}), 60, "memory");
+    expect_tile(with({"random:600", "--memory", "63MiB"}), 496, "memory");
     expect_tile(with({"random:600", "--memory", "200KiB"}), 32, "memory");
   }
 }
@@ -167,7 +168,7 @@ TEST_F(TileCli, MemoryHolds24TilesOfASizeThatSpeedsChoose) {
   keep_speeds();
   expect_tile(factor({"random:1000", "--memory", "12MiB"}), 256, "speeds");
   expect_tile(factor({"random:1000", "--memory", "11MiB"}), 128, "speeds");
-  expect_tile(factor({"random:1000", "--memory", "2MiB"}), 64, "memory");
+  expect_tile(factor({"random:1000", "--memory", "2MiB"}), 80, "memory");
 }
 
 TEST_F(TileCli, SpeedsAreOfOneKindOfElementAndOfCores) {
