@@ -181,7 +181,7 @@ LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Byt
   options.leaf_tiles = grid.tile_rows();
   if (grid.rows * grid.cols * element > memory) {
     options.order = FactorOrder::LeftLooking;
-    options.columns = std::max<std::uint64_t>(1, memory / 2 / column);
+    options.columns = std::max<std::uint64_t>(1, memory / 5 * 4 / column);
   }
   return options;
 }

@@ -23,8 +23,8 @@ struct GRANARY_EXPORT LuOptions {
   /// Priorities in closed form; see CholeskyOptions.
   bool priorities = true;
   /// With pivoting and FactorOrder::LeftLooking: tile columns that get all their updates together, at least 1. Each
-  /// tile of L is then loaded once for all of them. Best for matrices larger than memory, if about half of the memory
-  /// holds so many columns.
+  /// tile of L is then loaded once for all of them. Best for matrices larger than memory, if four fifths of the memory
+  /// hold so many columns (half, with a scheduler that does not plan).
   std::uint64_t columns = 1;
   /// Panels of one task are for CPU workers, where they need a workspace for a few columns only.
   bool host_panels = false;
@@ -54,8 +54,8 @@ struct GRANARY_EXPORT LuOptions {
 /// Options for a matrix whose tiles a memory of `memory` bytes holds in part, without devices: LuOptions::host_panels.
 /// If three quarters of the memory hold a tile column and the workspace of a panel, panels are one task each: partial
 /// pivoting. If in addition the matrix is larger than the memory, the order is left-looking, with as many columns
-/// together as half of the memory holds, at least one: every tile is then loaded and written once, and each tile of L
-/// loaded once more for each block of columns on its right, and loaded and written once more for its last row
+/// together as four fifths of the memory hold, at least one: every tile is then loaded and written once, and each tile
+/// of L loaded once more for each block of columns on its right, and loaded and written once more for its last row
 /// exchanges. `element`: bytes of an element.
 [[nodiscard]] GRANARY_EXPORT LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory);
 

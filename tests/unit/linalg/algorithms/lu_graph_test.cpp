@@ -170,7 +170,9 @@ TEST(LuGraph, FitPanelsWhereThreeQuartersOfTheMemoryHoldATileColumn) {
   EXPECT_TRUE(fit(least).host_panels);
   EXPECT_EQ(fit(least).order, FactorOrder::LeftLooking);
   EXPECT_EQ(fit(least).columns, 1U);
-  EXPECT_EQ(fit(all - 1).columns, 3U);
+  EXPECT_EQ(fit(5 * column / 2 + 4).columns, 2U);
+  EXPECT_EQ(fit(5 * column / 2 - 5).columns, 1U);
+  EXPECT_EQ(fit(all - 1).columns, 6U);
   EXPECT_EQ(fit(all).order, FactorOrder::RightLooking);
 }
 
