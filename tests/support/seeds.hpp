@@ -7,7 +7,7 @@
 
 namespace granary::test {
 
-/// The seeds of a test of random cases: a fourth of the usual number with a sanitizer, which needs ten times the time.
+/// The seeds of a test of random cases: an eighth of the usual number with a sanitizer, which needs ten times the time.
 /// GRANARY_TEST_SEED=<seed> selects only that seed, GRANARY_TEST_CASES=<n> this many.
 struct Seeds {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -21,7 +21,7 @@ struct Seeds {
   bool few = sanitized;  ///< too few for expectations about all of them together
 
   Seeds(std::uint64_t usual_first, std::uint64_t usual_count)
-      : first(usual_first), end(usual_first + (sanitized ? usual_count / 4 : usual_count)) {
+      : first(usual_first), end(usual_first + (sanitized ? (usual_count + 7) / 8 : usual_count)) {
     if (auto const count = number_in("GRANARY_TEST_CASES")) end = first + *count;
     auto const seed = number_in("GRANARY_TEST_SEED");
     if (!seed) return;
