@@ -118,6 +118,11 @@ Refused refuse_view() {
   return {};
 }
 
+// Parameters of functions that are never called. For braces with a misspelt name a compiler does not say which name
+// that is; it lists the functions that it has tried, and so the remedy.
+struct MisspeltOption_WriteRuntimeOptionsBeforeTheBraces;
+struct MisspeltMember_WriteTaskInfoBeforeTheBraces;
+
 template <class T>
 concept NoName = !std::convertible_to<T, TaskName> && !std::same_as<T, TaskInfo>;
 
@@ -249,7 +254,57 @@ struct GRANARY_EXPORT AnySpace {
   operator Space const&() const;  // NOLINT(google-explicit-constructor)
 };
 
-enum class BodyFault { None, NotConst, Number, Elements, Space, Views };
+enum class BodyFault { None, NotConst, Number, Elements, Layout, MemorySpace, Space, Views };
+
+// The parameters of a call operator that is no template, or a template of the execution space only; else none. Not
+// those of generic lambdas: to deduce what they return, the compiler would compile them with parameters that they are
+// not for.
+template <class... P>
+struct GRANARY_EXPORT ParameterList {};
+template <class Body, class Result, class... P>
+ParameterList<std::remove_cvref_t<P>...> list_parameters(Result (Body::*)(P...) const);
+template <class Body>
+constexpr auto parameter_list() {
+  if constexpr (requires { list_parameters(&Body::operator()); }) {
+    return decltype(list_parameters(&Body::operator()))();
+  } else if constexpr (std::is_aggregate_v<Body>) {
+    if constexpr (requires { list_parameters(&Body::template operator()<HostExecutionSpace>); })
+      return decltype(list_parameters(&Body::template operator()<HostExecutionSpace>))();
+    else
+      return ParameterList<>();
+  } else {
+    return ParameterList<>();
+  }
+}
+
+// Views that Kokkos cannot assign to a parameter of the body, which it says only where the call is compiled.
+template <class Parameter, class View>
+constexpr BodyFault find_view_fault() {
+  if constexpr (Kokkos::is_view<Parameter>::value && Kokkos::is_view<View>::value) {
+    using To = typename Parameter::array_layout;
+    using From = typename View::array_layout;
+    using Left = Kokkos::LayoutLeft;
+    using Right = Kokkos::LayoutRight;
+    constexpr bool turned = (std::is_same_v<To, Left> && std::is_same_v<From, Right>) ||
+                            (std::is_same_v<To, Right> && std::is_same_v<From, Left>);
+    constexpr int rank = View::rank;
+    if (turned && static_cast<int>(Parameter::rank) == rank && rank > 1) return BodyFault::Layout;
+    if (!Kokkos::SpaceAccessibility<typename Parameter::memory_space, typename View::memory_space>::assignable)
+      return BodyFault::MemorySpace;
+  }
+  return BodyFault::None;
+}
+template <class Space, class... Parameters, class... Views>
+constexpr BodyFault find_view_fault(ParameterList<Space, Parameters...>, ParameterList<Views...>) {
+  auto fault = BodyFault::None;
+  if constexpr (sizeof...(Parameters) == sizeof...(Views))
+    static_cast<void>(((fault = find_view_fault<Parameters, Views>(), fault != BodyFault::None) || ...));
+  return fault;
+}
+template <class Views>
+constexpr BodyFault find_view_fault(ParameterList<>, Views) {
+  return BodyFault::None;
+}
 
 // Whether workers of several cores call the body with an instance that uses them all. A body that names another space
 // runs on one core, as elsewhere.
@@ -265,7 +320,10 @@ constexpr bool runs_on_teams() {
 template <class Body, class... Accesses>
 constexpr BodyFault find_fault() {
   using Space = HostExecutionSpace const&;
-  if constexpr (std::is_invocable_v<Body const&, Space, HostView<Accesses>...>) {
+  constexpr auto view_fault = find_view_fault(parameter_list<Body>(), ParameterList<HostView<Accesses>...>());
+  if constexpr (view_fault != BodyFault::None) {
+    return view_fault;
+  } else if constexpr (std::is_invocable_v<Body const&, Space, HostView<Accesses>...>) {
     return BodyFault::None;
   } else if constexpr (std::is_invocable_v<Body&, Space, HostView<Accesses>...>) {
     return BodyFault::NotConst;
@@ -297,6 +355,12 @@ constexpr bool check_body() {
   static_assert(fault != BodyFault::Elements,
                 "read(x) gives the body a View of const elements: take Kokkos::View<T const*, ...>, or declare the "
                 "access as read_write(x)");
+  static_assert(fault != BodyFault::Layout,
+                "a View of the body has another layout than its datum: take it in the layout of the View that is "
+                "registered (a temporary's is Kokkos::LayoutRight), or with a template's type");
+  static_assert(fault != BodyFault::MemorySpace,
+                "a View of the body is in a memory space that the host's Views cannot be assigned to: make its type a "
+                "template's, or declare 'static constexpr bool device_only = true'");
   static_assert(fault != BodyFault::Space,
                 "the body must take the execution space of the host first: make the type of that parameter a "
                 "template's, or declare 'static constexpr bool device_only = true'");
@@ -317,11 +381,15 @@ constexpr bool check_body() {
 template <class Body, class... Accesses>
 constexpr bool check_task() {
   constexpr bool views = (Kokkos::is_view<Accesses>::value || ...);
-  constexpr bool refused = views || (std::is_same_v<Accesses, Refused> || ...);
+  constexpr bool numbers = (std::is_arithmetic_v<Accesses> || ...);
+  constexpr bool refused = views || numbers || (std::is_same_v<Accesses, Refused> || ...);
   constexpr bool accesses = (TaskAccess<Accesses> && ...);
   constexpr bool somewhere = runs_on_host<Body>() || runs_on_devices<Body>();
   constexpr bool destructible = std::is_nothrow_destructible_v<Body>;
   static_assert(!views, "pass runtime.data(view) to read, write or read_write, not the View");
+  static_assert(views || !numbers,
+                "submit takes no numbers after the body: make them members of the body, submit(name, Axpy{2.0}, "
+                "read(x), read_write(y))");
   static_assert(refused || accesses, "say how the task uses each datum x: read(x), write(x) or read_write(x)");
   static_assert(somewhere, "a body cannot be both host_only and device_only: remove one of the two");
   static_assert(

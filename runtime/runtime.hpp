@@ -416,6 +416,11 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] Bytes bytes_written() const;
 
  private:
+  // Never defined: what compilers list where options are misspelt.
+  explicit Runtime(detail::MisspeltOption_WriteRuntimeOptionsBeforeTheBraces const&);
+  template <class Body, class... Accesses>
+  TaskHandle submit(detail::MisspeltMember_WriteTaskInfoBeforeTheBraces const&, Body const&, Accesses const&...);
+
   friend class detail::TwoSides;
   friend class detail::Reductions;
   friend class detail::Divisions;

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""right.cpp compiles, and the compiler has exactly one error for each program of wrong/: the text after `// error:` in it.
+"""right.cpp compiles, and the compiler has exactly one error for each program of wrong/: the text after `// error:` in
+it. Where the error is the compiler's own: one with a text after `// error with:`, and a note with that after `// note
+with:`; a bar separates the texts of several compilers.
 
 compile_errors_test.py COMPILE_COMMANDS [--compiler COMPILER]: the first is CMake's compile_commands.json, which has the
 options for right.cpp; another compiler is used without the precompiled header."""
@@ -37,8 +39,13 @@ def command(commands: pathlib.Path, compiler: str) -> list[str]:
 
 def expected(program: pathlib.Path) -> str:
     comment = re.search(r"^// error: (.*(?:\n// .*)*)", program.read_text(), re.M)
-    assert comment, f"{program.name} does not state its error"
-    return comment[1].replace("\n// ", " ")
+    return comment[1].replace("\n// ", " ") if comment else ""
+
+
+def lacks(program: pathlib.Path, kind: str, lines: list[str]) -> bool:
+    """Whether the program states a text for such a message that no line has."""
+    comment = re.search(rf"^// {kind} with: (.*)", program.read_text(), re.M)
+    return bool(comment) and not any(text in line for text in comment[1].split(" | ") for line in lines)
 
 
 def fault(compile_only: list[str], program: pathlib.Path) -> str:
@@ -50,6 +57,11 @@ def fault(compile_only: list[str], program: pathlib.Path) -> str:
         return "" if run.returncode == 0 else f"{program.name} does not compile:\n{run.stderr}"
     if len(errors) != 1:
         return f"{program.name} has {len(errors)} errors, not one:\n{run.stderr}"
+    if not expected(program):
+        assert "// error with: " in program.read_text(), f"{program.name} does not state its error"
+        notes = [line for line in run.stderr.splitlines() if "note: " in line]
+        wrong = lacks(program, "error", errors) or lacks(program, "note", notes)
+        return f"{program.name} has other messages than it states:\n{run.stderr}" if wrong else ""
     found = ASSERTION.fullmatch(errors[0])
     text = (found["text"] or found["quoted"].replace('\\"', '"')) if found else errors[0]
     return "" if text == expected(program) else f"{program.name} has the error\n  {text}\nnot\n  {expected(program)}"
