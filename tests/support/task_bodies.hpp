@@ -29,10 +29,14 @@ struct Fail : OnAnyWorker {
 /// Runs until it is told to end.
 struct Held : OnAnyWorker {
   std::shared_ptr<std::atomic<bool>> go = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<std::atomic<bool>> begun = std::make_shared<std::atomic<bool>>(false);
   template <class Exec, class... X>
   void operator()(Exec const&, X...) const {
+    begun->store(true);
+    begun->notify_all();
     go->wait(false);
   }
+  void wait_until_begun() const { begun->wait(false); }
   void end() const {
     go->store(true);
     go->notify_all();

@@ -104,6 +104,7 @@ class Checked : public testing::Test {
 TEST_F(Checked, TheProgramWritesDataBetweenSubmissionAndWait) {
   Held const held;
   runtime.submit("hold", held, read_write(dx));
+  held.wait_until_begun();  // no other body begins now
   int const line = __LINE__ + 1;
   runtime.submit("look", Look{}, read(dx), read_write(dy));
   y(17) = 5;
