@@ -3,6 +3,7 @@
 
 #include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <fmt/format.h>
 
@@ -14,9 +15,9 @@
 
 namespace granary::app {
 
-std::unique_ptr<MatrixSource> MatrixInput::open(std::uint64_t tile, MatrixPart part,
-                                                std::shared_ptr<AsyncFileIo> io) const {
-  return file ? open_matrix_source(*file, tile, part, std::move(io)) : open_generated(generated, tile, type);
+std::unique_ptr<MatrixSource> MatrixInput::open(std::uint64_t tile, MatrixPart part, Runtime& runtime) const {
+  return file ? open_matrix_source(*file, tile, part, runtime.io(), runtime.options().scratch)
+              : open_generated(generated, tile, type);
 }
 
 namespace {

@@ -11,6 +11,10 @@
 
 #include "apps/common/command_line.hpp"
 
+namespace granary {
+class Runtime;
+}
+
 namespace granary::app {
 
 /// The matrix that an argument names: a file, or a generated matrix.
@@ -22,9 +26,8 @@ struct MatrixInput {
   std::uint64_t cols = 0;
   ScalarType type = ScalarType::Float64;
 
-  /// Opens one part of it in tiles of this size.
-  [[nodiscard]] std::unique_ptr<MatrixSource> open(std::uint64_t tile, MatrixPart part,
-                                                   std::shared_ptr<AsyncFileIo> io) const;
+  /// Opens one part of it in tiles of this size, for the I/O and the scratch directory of a run.
+  [[nodiscard]] std::unique_ptr<MatrixSource> open(std::uint64_t tile, MatrixPart part, Runtime& runtime) const;
 };
 
 /// Generated matrices get the element type of the options; the options are refused if the matrix is a file. Throws

@@ -104,7 +104,7 @@ void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& s
 
 template <class T>
 Report factor(Plan const& plan, Session& session) {
-  std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime().io());
+  std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime());
   ResultMatrix<T> factor(session, plan.grid, plan.part, factor_name(plan.options), source);
   auto const figures = session.run("factoring", plan.tasks, plan.flops(), [&] {
     emit_factorization(session.submitter(), factor.tiles(), plan);

@@ -125,7 +125,7 @@ void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& s
 
 template <class T>
 LuResult factor(Plan const& plan, Session& session) {
-  std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime().io());
+  std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime());
   RunPivots const pivots(session.runtime(), plan.grid, plan.options.pivoting);
   ResultMatrix<T> lu(session, plan.grid, plan.part, "LU", source);
   auto options = plan.lu;

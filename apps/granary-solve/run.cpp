@@ -187,8 +187,8 @@ class Run {
   Run(Plan const& plan, Session& session)
       : m_plan(plan),
         m_session(session),
-        m_a_source(plan.a.open(plan.grid.tile, plan.part, session.runtime().io())),
-        m_b_source(plan.b.open(plan.columns.tile, MatrixPart::All, session.runtime().io())),
+        m_a_source(plan.a.open(plan.grid.tile, plan.part, session.runtime())),
+        m_b_source(plan.b.open(plan.columns.tile, MatrixPart::All, session.runtime())),
         m_pivots(session.runtime(), plan.grid, !plan.options.spd && !plan.options.mixed),
         m_x(session, plan.columns, MatrixPart::All, "X", plan.options.mixed ? nullptr : m_b_source,
             plan.b.file.value_or(MatrixFileInfo{})) {}

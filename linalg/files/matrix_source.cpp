@@ -38,7 +38,7 @@ std::string MatrixSource::describe(std::uint64_t slot) const {
 }
 
 std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part,
-                                                 std::shared_ptr<AsyncFileIo> io) {
+                                                 std::shared_ptr<AsyncFileIo> io, std::string const& scratch) {
   using Arrangement = MatrixFileInfo::Arrangement;
   if (info.arrangement == Arrangement::Contiguous)
     return detail::make_contiguous_source(info, tile, part, std::move(io));
@@ -53,7 +53,7 @@ std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std
       return detail::make_contiguous_source(contiguous, tile, part, std::move(io));
     }
   }
-  return detail::make_hdf5_source(info, tile, part, std::move(io));
+  return detail::make_hdf5_source(info, tile, part, std::move(io), scratch);
 }
 
 }  // namespace granary

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <granary/linalg/files/chunk_map.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
@@ -17,8 +18,9 @@ namespace granary::detail {
                                                               std::uint64_t tile, MatrixPart part,
                                                               std::shared_ptr<AsyncFileIo> io);
 
-/// Reads by HDF5, on one thread.
+/// Reads by HDF5, on one thread. `scratch`: see open_matrix_source.
 [[nodiscard]] std::unique_ptr<MatrixSource> make_hdf5_source(MatrixFileInfo const& info, std::uint64_t tile,
-                                                             MatrixPart part, std::shared_ptr<AsyncFileIo> io);
+                                                             MatrixPart part, std::shared_ptr<AsyncFileIo> io,
+                                                             std::string const& scratch);
 
 }  // namespace granary::detail

@@ -180,7 +180,8 @@ class GRANARY_EXPORT FileMatrix {
                                .columns = options.columns.empty() ? info.columns : options.columns});
   }
   TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
-    std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());
+    std::shared_ptr<Storage> const source =
+        open_matrix_source(info, options.tile, options.part, m_runtime.io(), m_runtime.options().scratch);
     auto name = options.name.empty() ? info.dataset : options.name;
     if (name.empty()) name = std::filesystem::path(info.path).filename().string();
     return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part, name, source, m_sink);

@@ -57,39 +57,14 @@ class CopyMatrix : public ::testing::Test {
   std::shared_ptr<AsyncFileIo> io = make_async_file_io();
 };
 
-std::uint64_t unpacked = 0;
-
-std::size_t count_unpacked(unsigned flags, std::size_t, unsigned const*, std::size_t bytes, std::size_t*, void**) {
-  if ((flags & H5Z_FLAG_REVERSE) != 0) ++unpacked;
-  return bytes;
-}
-
 // Chunks of 18 MiB, which HDF5's usual cache does not keep, with 3 x 3 tiles each.
 TEST_F(CopyMatrix, ACompressedChunkIsUnpackedOnce) {
   constexpr hsize_t chunk = 1536;
-  {
-    detail::Hdf5Lock const lock;
-    H5Z_class2_t const counting{H5Z_CLASS_T_VERS, 300, 1, 1, "counting", nullptr, nullptr, count_unpacked};
-    ASSERT_GE(H5Zregister(&counting), 0);
-    detail::Hdf5Id const file(H5Fcreate((directory / "A.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-                              H5Fclose);
-    detail::Hdf5Id const properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    hsize_t const extents[2] = {chunk, 2 * chunk};
-    hsize_t const chunks[2] = {chunk, chunk};
-    H5Pset_chunk(properties.get(), 2, chunks);
-    H5Pset_filter(properties.get(), counting.id, 0, 0, nullptr);
-    detail::Hdf5Id const space(H5Screate_simple(2, extents, nullptr), H5Sclose);
-    detail::Hdf5Id const dataset(
-        H5Dcreate2(file.get(), "A", H5T_NATIVE_DOUBLE, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-        H5Dclose);
-    auto const values = test::entries(chunk, 2 * chunk);
-    ASSERT_GE(H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
-  }
-  unpacked = 0;
+  test::write_counted_hdf5(directory / "A.h5", chunk, 2 * chunk, chunk);
   auto const source = open("A.h5", chunk / 3);
   NpySink sink(io, directory / "B.npy", source->tiling(), ScalarType::Float64);
   copy_matrix(*source, sink, 16_MiB);
-  EXPECT_EQ(unpacked, 2U);
+  EXPECT_EQ(test::unpacked_chunks, 2U);
   test::AlignedMemory tile(source->tile_bytes(4));
   test::read(*source, 4, tile);
   EXPECT_EQ(tile.as<double>()[1], test::entry(0, 2 * chunk / 3 * 2 + 1));
