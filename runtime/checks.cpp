@@ -30,13 +30,6 @@ std::string described(std::string_view task, SourceLine const& place) {
   return *place.file == '\0' ? text : text + " of " + place.file + ":" + std::to_string(place.line);
 }
 
-// Calls function(first, bytes) for each run of the datum's elements: at `packed`, or in the application's memory.
-template <class Function>
-void for_each_run(CheckedDatum const& datum, std::byte* packed, Function&& function) {
-  if (packed != datum.home) return function(packed, datum.bytes);
-  datum.set.for_each_run([&](std::uint64_t offset, std::uint64_t bytes) { function(packed + offset, bytes); });
-}
-
 std::size_t hash_of(CheckedDatum const& datum, std::byte* at) {
   std::size_t hash = 0;
   for_each_run(datum, at, [&](std::byte const* first, Bytes bytes) {
@@ -75,28 +68,9 @@ std::string find_unwritten(CheckedDatum const& datum, std::byte* at, Bytes eleme
 }  // namespace
 
 struct Checks::Task {
-  struct Use {
-    std::shared_ptr<CheckedDatum> datum;
-    AccessMode mode;
-    Bytes element;       // 0: its bytes are not compared
-    std::size_t access;  // of the task
-
-    [[nodiscard]] std::byte* at(KernelCall const& call) const { return call.data[access]; }
-  };
   std::shared_ptr<Checks> checks;
-  Parameters parameters;
-  Kernel kernel;
-  ResultBytes result_bytes;
-  bool launches_kokkos_kernels;
-  bool restartable;
-  std::string name;  // with its line
-  std::vector<Use> uses = {};
+  std::shared_ptr<CheckedBody> body;
   bool ended = false;
-
-  // Whether that is the mode of the use, and of all others of the same datum.
-  [[nodiscard]] bool only(AccessMode mode, Use const& use) const {
-    return std::ranges::all_of(uses, [&](Use const& other) { return other.datum != use.datum || other.mode == mode; });
-  }
 };
 
 // The parameters of a checked task. One that is destroyed without having run was cancelled.
@@ -115,12 +89,13 @@ struct CheckedTask {
   }
   static Bytes result_bytes(void const* parameters, std::span<Bytes const> bytes, std::size_t result) {
     auto const& task = *static_cast<CheckedTask const*>(parameters)->task;
-    return task.result_bytes(task.parameters.get(), bytes, result);
+    return task.body->result_bytes(task.body->parameters.get(), bytes, result);
   }
 };
 
 struct Checks::Before {
   std::vector<std::optional<std::size_t>> hashes;  // by access, of data that are only read
+  bool orders = false;                             // whether the order of commuting tasks is compared
 };
 
 void Checks::add(DataId data, std::string name, Bytes bytes) {
@@ -179,39 +154,42 @@ static void throw_changed(CheckedDatum const& datum, std::string const& until) {
 
 Parameters Checks::checked(TaskInfo const& info, TaskCode const& code, std::span<Access const> accesses,
                            Parameters parameters) {
-  auto task = std::make_unique<Task>(Task{
-      shared_from_this(), std::move(parameters), code.kernels[static_cast<std::size_t>(WorkerKind::Cpu)],
-      code.result_bytes, code.launches_kokkos_kernels, code.restartable, described(info.name.text, info.name.place)});
+  if (CommutingOrders::again()) throw InternalError("a body that runs again submits a task");
+  auto body = std::make_shared<CheckedBody>(
+      CheckedBody{std::move(parameters), code.kernels[static_cast<std::size_t>(WorkerKind::Cpu)], code.result_bytes,
+                  code.launches_kokkos_kernels, code.restartable, described(info.name.text, info.name.place)});
+  body->by_body = in_body;
   std::unique_lock lock(m_mutex);
-  refuse_captured(info, code, accesses, static_cast<std::byte const*>(task->parameters.get()));
+  refuse_captured(info, code, accesses, static_cast<std::byte const*>(body->parameters.get()));
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     auto datum = find(accesses[i].data);
     if (datum == nullptr) continue;
-    auto const element = code.elements.empty() ? 0 : code.elements[i];
-    if (datum->home != nullptr && element > 0 && !datum->hash && !m_other_work) {
+    auto const element = code.elements.empty() ? ComparedElement{} : code.elements[i];
+    if (datum->home != nullptr && element.bytes > 0 && !datum->hash && !m_other_work) {
       bool changing = false;
       for_each_at(datum->set.first(), datum->set.end(), [&](CheckedDatum const& other) {
         changing = changing || (other.writers > 0 && overlap(other.set, datum->set));
       });
       if (!changing) {
         datum->hash = hash_of(*datum, datum->home);
-        datum->last = task->name + " was submitted";
+        datum->last = body->name + " was submitted";
       }
     }
-    task->uses.push_back({std::move(datum), accesses[i].mode, element, i});
+    body->uses.push_back({std::move(datum), accesses[i].mode, element, i});
   }
-  for (auto const& use : task->uses) use.datum->writers += writes(use.mode) ? 1 : 0;
+  for (auto const& use : body->uses) use.datum->writers += writes(use.mode) ? 1 : 0;
+  if (m_orders) m_orders->submitted(*body);
   bool const guarded = m_guard != nullptr && !m_other_work && !in_body;
   lock.unlock();
-  if (guarded) guard(*task);
-  return Parameters(CheckedTask(std::move(task)));
+  if (guarded) guard(*body);
+  return Parameters(CheckedTask(std::make_unique<Task>(Task{shared_from_this(), std::move(body)})));
 }
 
 // Not while a body runs, which may use the same elements.
-void Checks::guard(Task const& task) {
+void Checks::guard(CheckedBody const& task) {
   std::lock_guard const none(m_body);
   for (auto const& use : task.uses) {
-    if (use.datum->home == nullptr || use.element == 0) continue;
+    if (use.datum->home == nullptr || use.element.bytes == 0) continue;
     m_guard->close(use.datum->home, use.datum->set, use.mode == AccessMode::Read,
                    "elements of '" + use.datum->name + "', which " + task.name + " uses", use.datum);
   }
@@ -240,31 +218,32 @@ TaskCode Checks::checked(TaskCode const& code) {
 void Checks::run(Task& task, KernelCall const& call) {
   auto const entered = enter_body();
   InBody const inside;
-  Before before;
   try {
-    begin(task, call, before);
-    KernelCall own = call;
-    own.parameters = task.parameters.get();
-    task.kernel(own);
-    if (task.launches_kokkos_kernels) {
-      static_cast<HostExecutionSpace const*>(call.instance)->fence();
-      if (call.team != nullptr) static_cast<TeamExecutionSpace const*>(call.team)->fence();
-    }
-    end(task, call, before);
+    run_body(task.body, call);
   } catch (...) {
-    if (!task.restartable) ended(task);
+    if (!task.body->restartable) ended(task);
     throw;
   }
-  if (!task.restartable) ended(task);
+  if (!task.body->restartable) ended(task);
 }
 
-void Checks::begin(Task const& task, KernelCall const& call, Before& before) {
+void Checks::run_body(std::shared_ptr<CheckedBody> const& body, KernelCall const& call) {
+  Before before;
+  begin(*body, call, before);
+  auto const update = before.orders ? m_orders->begin(body, call) : nullptr;
+  body->run(call);
+  end(*body, call, before);
+  if (update) m_orders->end(update, call);
+}
+
+void Checks::begin(CheckedBody const& task, KernelCall const& call, Before& before) {
   std::lock_guard const lock(m_mutex);
+  before.orders = m_orders != nullptr && !m_other_work;
   before.hashes.resize(task.uses.size());
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
     auto const& use = task.uses[i];
     auto const& datum = use.datum;
-    auto const element = use.element;
+    auto const element = use.element.bytes;
     if (element == 0) continue;
     bool const reads_only = task.only(AccessMode::Read, use);
     if (datum->hash || reads_only) before.hashes[i] = hash_of(*datum, use.at(call));
@@ -278,12 +257,12 @@ void Checks::begin(Task const& task, KernelCall const& call, Before& before) {
   }
 }
 
-void Checks::end(Task const& task, KernelCall const& call, Before const& before) {
+void Checks::end(CheckedBody const& task, KernelCall const& call, Before const& before) {
   std::lock_guard const lock(m_mutex);
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
     auto const& use = task.uses[i];
     auto const& datum = use.datum;
-    auto const element = use.element;
+    auto const element = use.element.bytes;
     if (before.hashes[i] && *before.hashes[i] != hash_of(*datum, use.at(call))) {
       throw CheckFailed("the body changed elements of '" + datum->name +
                         "', which its task only reads: declare read_write(x)");
@@ -298,7 +277,7 @@ void Checks::end(Task const& task, KernelCall const& call, Before const& before)
   }
   if (task.restartable || m_other_work) return;
   for (auto const& [datum, mode, element, access] : task.uses) {
-    if (datum->home == nullptr || element == 0) continue;
+    if (datum->home == nullptr || element.bytes == 0) continue;
     if (!writes(mode) && datum->hash) continue;
     datum->hash = hash_of(*datum, datum->home);
     datum->last = task.name + " had ended";
@@ -309,7 +288,7 @@ void Checks::end(Task const& task, KernelCall const& call, Before const& before)
 void Checks::ended(Task& task) {
   std::lock_guard const lock(m_mutex);
   if (std::exchange(task.ended, true)) return;
-  for (auto const& use : task.uses) use.datum->writers -= writes(use.mode) ? 1 : 0;
+  for (auto const& use : task.body->uses) use.datum->writers -= writes(use.mode) ? 1 : 0;
 }
 
 void Checks::forget_overlapping(CheckedDatum const& datum) {
@@ -321,6 +300,7 @@ void Checks::forget_overlapping(CheckedDatum const& datum) {
 
 void Checks::begin_other_work() {
   begin_wait();
+  if (m_orders) m_orders->forget();
   std::lock_guard const lock(m_mutex);
   m_other_work = true;
   for (auto const& [first, datum] : m_by_address) {
@@ -352,6 +332,7 @@ void Checks::waited(std::span<DataId const> data) {
 }
 
 void Checks::forget(std::span<DataId const> data) {
+  if (m_orders) m_orders->forget();
   std::lock_guard const lock(m_mutex);
   for (auto const& datum : all_of(data)) forget_overlapping(*datum);
   if (data.empty()) m_other_work = false;

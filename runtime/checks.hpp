@@ -8,6 +8,8 @@
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/model/parameters.hpp>
+#include <granary/runtime/checked_body.hpp>
+#include <granary/runtime/commuting_orders.hpp>
 #include <granary/runtime/host_task.hpp>
 #include <granary/runtime/page_guard.hpp>
 
@@ -23,27 +25,15 @@
 
 namespace granary::detail {
 
-// A datum, as RuntimeOptions::check knows it. Its state is protected by the mutex of Checks.
-struct CheckedDatum {
-  std::string name;
-  Bytes bytes = 0;                        // where it is packed
-  std::byte* home = nullptr;              // in the application's memory; null: it is in granary's
-  ByteSet set = {};                       // of its elements there
-  std::shared_ptr<void const> keep = {};  // what owns that memory
-
-  // Of its elements in the application's memory, since `last`. Not known while tasks change them, after waits, and
-  // while work that is no task of the façade may change them.
-  std::optional<std::size_t> hash = {};
-  std::string last = {};      // who left them: "task 'axpy' of main.cpp:12 was submitted"
-  std::uint32_t writers = 0;  // submitted tasks that have not ended
-};
-
 // Runs the tasks of the façade so that it finds what would give wrong results without a message
 // (RuntimeOptions::check). Bodies run one at a time. Thread-safe.
 class Checks : public std::enable_shared_from_this<Checks> {
  public:
-  // `guarded`: also against accesses of the program between a submission and a wait.
-  explicit Checks(bool guarded) : m_guard(guarded ? std::make_unique<PageGuard>() : nullptr) {}
+  // `guarded`: also against accesses of the program between a submission and a wait. `orders`: also for the order of
+  // commuting tasks.
+  Checks(bool guarded, bool orders)
+      : m_guard(guarded ? std::make_unique<PageGuard>() : nullptr),
+        m_orders(orders ? std::make_unique<CommutingOrders>() : nullptr) {}
 
   // A datum of granary's memory. Ids return: it takes the place of the one before, whose memory may still be kept.
   void add(DataId data, std::string name, Bytes bytes);
@@ -81,17 +71,19 @@ class Checks : public std::enable_shared_from_this<Checks> {
   void for_each_at(std::uint64_t first, std::uint64_t end, Function&& function) const;
   void refuse_captured(TaskInfo const& info, TaskCode const& code, std::span<Access const> accesses,
                        std::byte const* parameters) const;
-  void guard(Task const& task);
+  void guard(CheckedBody const& body);
   [[nodiscard]] std::unique_lock<std::mutex> enter_body();
   void forget_overlapping(CheckedDatum const& datum);
   void run(Task& task, KernelCall const& call);
-  void begin(Task const& task, KernelCall const& call, Before& before);
-  void end(Task const& task, KernelCall const& call, Before const& before);
+  void run_body(std::shared_ptr<CheckedBody> const& body, KernelCall const& call);
+  void begin(CheckedBody const& task, KernelCall const& call, Before& before);
+  void end(CheckedBody const& task, KernelCall const& call, Before const& before);
   void ended(Task& task);
   [[nodiscard]] std::vector<std::shared_ptr<CheckedDatum>> all_of(std::span<DataId const> data) const;
 
-  std::unique_ptr<PageGuard> m_guard;  // null: nothing is guarded
-  std::mutex m_body;                   // held while a body runs, before the other one
+  std::unique_ptr<PageGuard> m_guard;         // null: nothing is guarded
+  std::unique_ptr<CommutingOrders> m_orders;  // null: they are not compared
+  std::mutex m_body;                          // held while a body runs, before the other one
   mutable std::mutex m_mutex;
   std::unordered_map<DataId::rep, Known> m_data;
   std::multimap<std::uint64_t, std::weak_ptr<CheckedDatum>> m_by_address;  // by the first byte

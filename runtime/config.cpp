@@ -117,10 +117,11 @@ void switch_off(bool& option, char const* name) {
 // Checks look at the values where the application has them.
 void configure_check(RuntimeOptions& options) {
   auto const text = variable("GRANARY_CHECK");
-  if (!text.empty() && text != "0" && text != "1" && text != "reads")
-    throw InvalidArgument("GRANARY_CHECK is '" + text + "'; it must be 0, 1 or reads");
+  if (!text.empty() && text != "0" && text != "1" && text != "reads" && text != "orders")
+    throw InvalidArgument("GRANARY_CHECK is '" + text + "'; it must be 0, 1, reads or orders");
   options.check_reads = options.check_reads || text == "reads";
-  options.check = options.check || options.check_reads || text == "1";
+  options.check_orders = options.check_orders || text == "orders";
+  options.check = options.check || options.check_reads || options.check_orders || text == "1";
   if (!options.check) return;
   // A submission that sleeps would wait for tasks that wait for it.
   if (options.check_reads) options.booking = "none";

@@ -84,6 +84,9 @@ struct GRANARY_EXPORT RuntimeOptions {
   /// waited for them: no task starts before a wait, or 0.2 s after the last submission. GRANARY_CHECK=reads. Implies
   /// `check`.
   bool check_reads = false;
+  /// Also finds data that depend on the order of tasks that commute on them: the bodies of two such tasks run again, in
+  /// the other order, on copies of what they had. GRANARY_CHECK=orders. Implies `check`.
+  bool check_orders = false;
   /// When no task and no transfer has ended for this long, the state of the run is logged: GRANARY_STALL_TIMEOUT, in
   /// seconds; 0: never.
   Duration stall_timeout{0};

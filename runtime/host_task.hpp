@@ -126,6 +126,15 @@ struct MisspeltMember_WriteTaskInfoBeforeTheBraces;
 template <class T>
 concept NoName = !std::convertible_to<T, TaskName> && !std::same_as<T, TaskInfo>;
 
+// What an element consists of.
+enum class Numbers { Other, Integers, Singles, Doubles };
+
+// How RuntimeOptions::check compares the elements of an access.
+struct GRANARY_EXPORT ComparedElement {
+  Bytes bytes = 0;  // 0: not, else equal bytes are equal elements, and a body that writes leaves none as it was
+  Numbers numbers = Numbers::Other;
+};
+
 // What was compiled for a task.
 struct GRANARY_EXPORT TaskCode {
   std::array<Kernel, worker_kinds> kernels;  // by kind of worker
@@ -134,24 +143,33 @@ struct GRANARY_EXPORT TaskCode {
   bool external = false;  // no worker runs it
   bool restartable = false;
   ResultBytes result_bytes = nullptr;
-  // For RuntimeOptions::check: the bytes of the body, with which the parameters begin, and by access those of an
-  // element, see `compared_element`.
+  // For RuntimeOptions::check: the bytes of the body, with which the parameters begin, and by access its elements.
   std::size_t size = 0;
-  std::span<Bytes const> elements = {};
+  std::span<ComparedElement const> elements = {};
   Kernel checked = nullptr;  // of the body, where `kernels` check it
 };
 
-// The bytes of an element of the access, if a body that writes leaves none of them as it was, and equal bytes are equal
-// elements; else 0.
+template <class T>
+constexpr Numbers numbers_of() {
+  if constexpr (requires { typename T::value_type; }) {
+    using Part = typename T::value_type;
+    return std::is_floating_point_v<Part> && sizeof(T) == 2 * sizeof(Part) ? numbers_of<Part>() : Numbers::Other;
+  } else if constexpr (std::is_integral_v<T>) {
+    return Numbers::Integers;
+  } else {
+    return std::is_same_v<T, float> ? Numbers::Singles : std::is_same_v<T, double> ? Numbers::Doubles : Numbers::Other;
+  }
+}
 template <class Access>
-constexpr Bytes compared_element() {
+constexpr ComparedElement compared_element() {
   using View = typename Access::ViewType;
-  if constexpr (requires { Access::is_scratch; }) return 0;
-  if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(std::declval<Access>().shape)>, View const*>) return 0;
-  return std::is_trivially_copyable_v<typename View::value_type> ? sizeof(typename View::value_type) : 0;
+  if constexpr (requires { Access::is_scratch; }) return {};
+  if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(std::declval<Access>().shape)>, View const*>) return {};
+  if constexpr (!std::is_trivially_copyable_v<typename View::value_type>) return {};
+  return {sizeof(typename View::value_type), numbers_of<typename View::non_const_value_type>()};
 }
 template <class... Accesses>
-inline constexpr std::array<Bytes, sizeof...(Accesses)> compared_elements{compared_element<Accesses>()...};
+inline constexpr std::array<ComparedElement, sizeof...(Accesses)> compared_elements{compared_element<Accesses>()...};
 
 template <class Body>
 constexpr bool launches_kokkos_kernels() {

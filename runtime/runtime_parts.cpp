@@ -67,7 +67,7 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
       pinned(devices.empty() ? nullptr : std::make_shared<PinnedMemory>(devices.api)),
       cache(options, devices, links),
       blas(blas_threads_of(options, blas_has_threads_by_caller())),
-      checks(options.check ? std::make_shared<detail::Checks>(options.check_reads) : nullptr),
+      checks(options.check ? std::make_shared<detail::Checks>(options.check_reads, options.check_orders) : nullptr),
       engine(make_engine()) {
   auto const count = processes ? processes->count() : 1;
   auto const grid = options.grid.value_or(Distribution::for_processes(count));

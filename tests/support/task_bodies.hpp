@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace granary::test {
 
@@ -41,6 +42,17 @@ struct Held : OnAnyWorker {
     go->store(true);
     go->notify_all();
   }
+};
+/// Ends it at the end of a block, however that is left.
+class EndOf {
+ public:
+  explicit EndOf(Held held) : m_held(std::move(held)) {}
+  ~EndOf() { m_held.end(); }
+  EndOf(EndOf const&) = delete;
+  EndOf& operator=(EndOf const&) = delete;
+
+ private:
+  Held m_held;
 };
 
 }  // namespace granary::test

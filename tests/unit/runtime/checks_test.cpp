@@ -278,7 +278,7 @@ TEST(CheckOption, IsForCoresOnly) {
   EXPECT_THAT(refused({.devices = "host:1", .models = models_off, .check = true}),
               HasSubstr("tasks are checked on cores only"));
   ::setenv("GRANARY_CHECK", "yes", 1);
-  EXPECT_THAT(refused({.models = models_off}), HasSubstr("GRANARY_CHECK is 'yes'; it must be 0, 1 or reads"));
+  EXPECT_THAT(refused({.models = models_off}), HasSubstr("GRANARY_CHECK is 'yes'; it must be 0, 1, reads or orders"));
   ::setenv("GRANARY_CHECK", "1", 1);
   EXPECT_TRUE(configure({.models = models_off}).check);
   ::unsetenv("GRANARY_CHECK");

@@ -143,6 +143,7 @@ std::vector<Mistake> const mistakes{
        std::array<double, n> memory{};  // of two arrays, one after the other
        auto const first = p.runtime.data(Foreign(memory.data(), n), "first");
        auto const held = p.hold();
+       test::EndOf const end(held);
        p.runtime.submit("increase", Increase{}, read_write(first));
        memory[7] = 3;  // the second one
        held.end();
@@ -152,6 +153,7 @@ std::vector<Mistake> const mistakes{
     {"NoWait",
      [](Program& p) {
        auto const held = p.hold();
+       test::EndOf const end(held);
        p.runtime.submit("increase", Increase{}, read_write(p.dy));
        p.y(3) = 1;
        held.end();
