@@ -76,7 +76,7 @@ void Engine::start_threads(EngineBackends const& backends) {
       topology().machine(),
       [this, host = backends.workers](WorkerLane& lane) {
         EngineScope const scope(this);
-        HostWorker(lane, *host, m_mailbox, m_lanes.stopping()).run();
+        HostWorker(lane, *host, m_mailbox, m_lanes.stopping(), [&] { recall_for(lane); }).run();
       },
       [this](LaneThread& thread) {
         EngineScope const scope(this);
@@ -90,6 +90,23 @@ void Engine::try_drain() {
     if (!m_lock.try_lock()) return;
     leave(Accounts::drain_begins());
   }
+}
+
+// A worker that others have taken the processor from may hold tasks for milliseconds. Who has nothing else to do runs
+// them, or what they let others do.
+void Engine::recall_for(WorkerLane const& idle) {
+  if (!m_lock.try_lock()) return;
+  try {
+    if (!m_broken) {
+      m_planner.set_now(m_accounts.now());
+      if (m_planner.absent(idle.id)) m_planner.handle(WorkerBack{idle.id});
+      m_lanes.recall(idle, topology(), [&](TaskId task) { m_planner.handle(TaskReturned{task}); });
+    }
+  } catch (...) {
+    m_broken = std::current_exception();
+  }
+  leave(Accounts::drain_begins());
+  try_drain();
 }
 
 // Releases the lock.

@@ -228,6 +228,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   template <class Function>
   auto apply(Function&& function);
   void try_drain();
+  void recall_for(WorkerLane const& idle);
   void leave(Accounts::Hold hold) noexcept;
   void finish(Afterwards& after);
   void drain(Afterwards& after);

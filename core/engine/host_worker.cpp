@@ -26,7 +26,7 @@ void HostWorker::run() {
   m_now = Clock::now();
   for (;;) {
     detail::Working::stop_if_exiting();
-    if (auto* entry = m_lane.incoming.front()) {
+    if (auto* entry = m_lane.start_next()) {
       run_task(*entry);
       continue;
     }
@@ -125,9 +125,10 @@ void HostWorker::run_kernel(LaneEntry& entry, TaskEnd& end) {
 
 // Waits until the lane has a task, or inner tasks of other workers to help with; false when the engine stops.
 bool HostWorker::find_work() {
-  m_mailbox.wait(m_lane.bell, [&] {
+  auto const met = [&] {
     return m_lane.incoming.front() != nullptr || (helps() && m_lane.inner->has_ready()) || m_stopping.load();
-  });
+  };
+  m_mailbox.wait(m_lane.bell, met, m_recall);
   return m_lane.incoming.front() != nullptr || !m_stopping.load();
 }
 

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace granary {
@@ -18,8 +20,10 @@ namespace granary {
 /// The thread of one CPU worker: runs the tasks of its lane, and helps with inner graphs of its group.
 class HostWorker {
  public:
-  HostWorker(WorkerLane& lane, WorkerBackend& backend, Mailbox& mailbox, std::atomic<bool> const& stopping)
-      : m_lane(lane), m_backend(backend), m_mailbox(mailbox), m_stopping(stopping) {}
+  /// `recall`: called before it sleeps; may take tasks that wait for other workers, and so give this one some.
+  HostWorker(WorkerLane& lane, WorkerBackend& backend, Mailbox& mailbox, std::atomic<bool> const& stopping,
+             std::function<void()> recall)
+      : m_lane(lane), m_backend(backend), m_mailbox(mailbox), m_stopping(stopping), m_recall(std::move(recall)) {}
 
   /// Until `stopping`.
   void run();
@@ -40,6 +44,7 @@ class HostWorker {
   WorkerBackend& m_backend;
   Mailbox& m_mailbox;
   std::atomic<bool> const& m_stopping;
+  std::function<void()> const m_recall;
   void const* m_instance = nullptr;
   std::exception_ptr m_unusable;                // why it cannot run anything, if it cannot
   Clock::time_point m_now;                      // the end of the task before, or when it found work

@@ -81,6 +81,7 @@ void Lanes::hand_over(RunCommand const& run, Planner const& planner, EngineData&
   entry.kernel = codelet.kernels[static_cast<std::size_t>(worker.kind)];
   entry.accesses = &task.accesses;
   data.fill(entry, task, worker.node, planner);
+  entry.offer();
   lane.incoming.stage();
   ++lane.outstanding;
   if (!std::exchange(lane.touched, true)) m_touched.push_back(&lane);

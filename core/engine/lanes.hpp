@@ -8,6 +8,7 @@
 #include <granary/core/planner/command.hpp>
 #include <granary/core/planner/planner.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -42,6 +43,20 @@ class Lanes {
   /// Its worker shall stop the task if it still has it.
   void stop(AbortCommand const& abort) {
     m_lanes[abort.worker.index()]->stop.task.store(abort.task.value(), std::memory_order_relaxed);
+  }
+  /// Tasks that wait for the worker of this one's group that holds the most, at most half of them, are its no longer;
+  /// `returned(task)` is called for each, those handed over last first.
+  template <class Returned>
+  void recall(WorkerLane const& idle, Topology const& topology, Returned&& returned) {
+    auto const& workers = topology.group(topology.group_of(idle.id)).workers;
+    auto const held = [&](WorkerId worker) { return m_lanes[worker.index()]->outstanding; };
+    auto& fullest = *m_lanes[std::ranges::max_element(workers, {}, held)->index()];
+    if (&fullest == &idle) return;
+    for (auto left = (fullest.outstanding + 1) / 2; left > 0; --left) {
+      TaskId const task = fullest.recall_last();
+      if (!task.valid()) return;
+      returned(task);
+    }
   }
   /// Shows the workers what was handed to them; appends the bells of those that must be woken.
   void publish(Planner const& planner, std::vector<Bell*>& to_wake);

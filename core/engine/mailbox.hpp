@@ -87,9 +87,9 @@ class Mailbox {
   [[nodiscard]] Duration spin() const { return m_spin; }
   /// Spins, then sleeps at the bell, until `met()`; whoever makes it true rings the bell. A spinning thread applies
   /// what others reported, but not while callers come and go: they do it, and the planner's data stay on their core.
-  /// Before it sleeps it also applies results that no worker has announced.
+  /// Before it sleeps it also applies results that no worker has announced, and calls `last_attempt`.
   template <class Condition>
-  void wait(Bell& bell, Condition&& met) {
+  void wait(Bell& bell, Condition&& met, std::function<void()> const& last_attempt = {}) {
     auto const give_up = std::chrono::steady_clock::now() + m_spin;
     for (std::uint32_t calls = 0;;) {
       for (int polls = 0; polls < 32; ++polls) {
@@ -104,6 +104,7 @@ class Mailbox {
       if (std::chrono::steady_clock::now() < give_up) continue;
       Waiting const waiting(*this);
       drain();
+      if (last_attempt && !met()) last_attempt();
       bell.sleeping.store(1);
       if (!met()) {
         detail::Working::Rest const rest;

@@ -22,6 +22,9 @@ class GRANARY_EXPORT SpscRing {
   /// Producer: the next element to write.
   [[nodiscard]] T& next() { return m_cells[m_written & m_mask]; }
   void stage() { ++m_written; }
+  /// Producer: the element `before` places before the next one, which the consumer may have taken out already; `before`
+  /// is at most the capacity.
+  [[nodiscard]] T& staged(std::size_t before) { return m_cells[(m_written - before) & m_mask]; }
   /// Makes all staged elements visible. Sequentially consistent: the consumer's announcement that it sleeps is ordered
   /// against it.
   void publish() { m_tail.store(m_written); }

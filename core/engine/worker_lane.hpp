@@ -58,6 +58,13 @@ class GRANARY_EXPORT LaneEntry {
   std::vector<KeptBytes> kept;  ///< what it overwrites and is kept meanwhile
   VaryingData varying;
 
+  /// Whoever hands it over, before the worker sees it.
+  void offer() { m_state.store(State::Waits, std::memory_order_relaxed); }
+  /// Its worker starts it, or whoever handed it over recalls it: one of them succeeds.
+  [[nodiscard]] bool start() { return leave_waiting(State::Begun); }
+  [[nodiscard]] bool recall() { return leave_waiting(State::Recalled); }
+  [[nodiscard]] bool recalled() const { return m_state.load(std::memory_order_relaxed) == State::Recalled; }
+
   /// Room for the addresses of `count` accesses; none has a pitch.
   [[nodiscard]] std::span<std::byte*> addresses(std::size_t count) {
     m_count = count;
@@ -78,8 +85,15 @@ class GRANARY_EXPORT LaneEntry {
   }
 
  private:
+  enum class State : std::uint8_t { Begun, Waits, Recalled };
+
+  bool leave_waiting(State next) {
+    auto waits = State::Waits;
+    return m_state.compare_exchange_strong(waits, next);
+  }
   [[nodiscard]] std::byte** data() { return m_count > m_inline.size() ? m_many.data() : m_inline.data(); }
 
+  std::atomic<State> m_state = State::Begun;
   std::size_t m_count = 0;
   std::array<std::byte*, 6> m_inline{};
   std::vector<std::byte*> m_many;
@@ -124,8 +138,9 @@ struct GRANARY_EXPORT TaskEnd {
 /// One worker's lane: its tasks, its results, and the bell of the thread that serves it, which is its own thread or the
 /// driver of several lanes.
 struct GRANARY_EXPORT WorkerLane {
+  /// For at most `capacity` tasks, beside as many that were recalled and not passed over yet.
   WorkerLane(WorkerId worker, Bell& thread_bell, std::size_t capacity)
-      : id(worker), bell(thread_bell), incoming(capacity), finished(capacity) {}
+      : id(worker), bell(thread_bell), incoming(2 * capacity), finished(capacity), m_capacity(capacity) {}
 
   WorkerId id;
   Bell& bell;
@@ -141,10 +156,36 @@ struct GRANARY_EXPORT WorkerLane {
   std::atomic<std::uint64_t> tasks = 0;
   std::atomic<std::uint64_t> inner_tasks = 0;
   std::atomic<std::uint64_t> expanded = 0;
+  std::atomic<std::size_t> passed_over = 0;  // recalled tasks
 
   // Under the planner's lock.
   alignas(64) bool touched = false;
   std::size_t outstanding = 0;  // handed over, result pending
+
+  /// Under the planner's lock: recalls the last task that was handed over and that its worker has not started. Returns
+  /// an invalid id if there is none, or if the task was stopped: that has a reply of its own. O(recalled tasks).
+  [[nodiscard]] TaskId recall_last() {
+    auto const in_ring = outstanding + m_recalled - passed_over.load(std::memory_order_relaxed);
+    if (in_ring >= outstanding + m_capacity) return {};
+    for (std::size_t before = 1; before <= in_ring; ++before) {
+      auto& entry = incoming.staged(before);
+      if (entry.recalled()) continue;
+      if (stop.task.load(std::memory_order_relaxed) == entry.task.value() || !entry.recall()) return {};
+      ++m_recalled;
+      --outstanding;
+      return entry.task;
+    }
+    return {};
+  }
+  /// Worker: the task at the front of `incoming`, unless it was recalled, which is passed over; null: none waits.
+  [[nodiscard]] LaneEntry* start_next() {
+    while (auto* const entry = incoming.front()) {
+      if (entry->start()) return entry;
+      incoming.pop();
+      add(passed_over, 1);
+    }
+    return nullptr;
+  }
 
   /// Worker: adds the time of a kernel, and the time that it was blocked before it.
   void count_busy(Duration duration, Duration blocked = Duration{0}) {
@@ -164,6 +205,10 @@ struct GRANARY_EXPORT WorkerLane {
   static void add(std::atomic<Count>& counter, Number number) {
     counter.store(counter.load(std::memory_order_relaxed) + static_cast<Count>(number), std::memory_order_relaxed);
   }
+
+ private:
+  std::size_t const m_capacity;
+  std::size_t m_recalled = 0;  // under the planner's lock
 };
 
 /// A thread that serves lanes: a host worker's own, or the driver of lanes that launch.

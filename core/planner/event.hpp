@@ -67,12 +67,18 @@ struct GRANARY_EXPORT TaskSkipped {
   TaskId task;
 };
 /// A worker gives the task back, or its driver takes it back, and it is ready again. For a task that is issued it is
-/// the reply; tasks that were issued behind it are returned first.
+/// the reply; tasks that were issued behind it are returned first. If nobody asked for it (AbortCommand), the worker
+/// counts as absent until a task of it ends, or WorkerBack.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
   /// It may have changed what it writes, apart from what was kept aside (`Planner::kept`) and was put back; only if
   /// `Planner::may_restart` says so. Else it touched none of its data.
   bool changed = false;
+};
+/// A worker from which the driver took tasks back has nothing to do, and asks for more: tasks are handed to it as to
+/// others again (Planner::absent).
+struct GRANARY_EXPORT WorkerBack {
+  WorkerId worker;
 };
 /// Another process asks for the value that a begun external task reads, its only datum: it is brought to the node from
 /// which values are sent (Topology::dock), and ShipCommand follows. Not again before Shipped; the task ends after that.
@@ -137,8 +143,8 @@ struct GRANARY_EXPORT WillNotUse {
 
 /// All inputs of a planner. A submission borrows its accesses, AddData its lists.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, Sized,
-                           TaskDone, TaskFailed, TaskSkipped, TaskReturned, Asked, Shipped, FlushHomes, CancelAll,
-                           TakeFailures, HomesMayChange, PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
+                           TaskDone, TaskFailed, TaskSkipped, TaskReturned, WorkerBack, Asked, Shipped, FlushHomes,
+                           CancelAll, TakeFailures, HomesMayChange, PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
 
 /// The ids that an event made; invalid where it made none.
 struct GRANARY_EXPORT NewIds {

@@ -180,6 +180,11 @@ void Planner::handle(TaskReturned event) {
   tell(event);
 }
 
+void Planner::handle(WorkerBack event) {
+  m_parts->dispatch.worker_is_back(event.worker);
+  tell(event);
+}
+
 void Planner::handle(Asked event) {
   m_parts->shipments.ask(event.task);
   advance();
@@ -310,6 +315,7 @@ Place Planner::place(DataId data, NodeId node) const {
 }
 
 bool Planner::may_restart(TaskId task) const { return m_parts->dispatch.may_restart(m_parts->tasks[task]); }
+bool Planner::absent(WorkerId worker) const { return m_parts->dispatch.workers().absent(worker); }
 bool Planner::varies(TaskId task) const { return m_parts->tasks[task].varies; }
 std::optional<ResultPlace> Planner::result(DataId data, NodeId node) const {
   auto const& datum = m_parts->movement.data()[data];

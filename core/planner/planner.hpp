@@ -66,6 +66,7 @@ class GRANARY_EXPORT Planner final {
   void handle(TaskFailed const& event);
   void handle(TaskSkipped event);
   void handle(TaskReturned event);
+  void handle(WorkerBack event);
   void handle(Asked event);
   void handle(Shipped event);
   void handle(FlushHomes event);
@@ -90,6 +91,9 @@ class GRANARY_EXPORT Planner final {
   /// Whether a task that a worker has may be returned after it has begun to write: its codelet is restartable, and
   /// another memory holds each value that it overwrites and needs, or it is kept aside.
   [[nodiscard]] bool may_restart(TaskId task) const;
+  /// Whether a worker gets tasks only where no other one of its group takes more: it gave one back unasked, and perhaps
+  /// its thread does not run.
+  [[nodiscard]] bool absent(WorkerId worker) const;
   /// Where the driver keeps a datum's value while a task overwrites it, in the memory of the worker's node: it copies
   /// it there before the task starts, and back before it returns the task as changed. Null: nowhere. Valid as `place`.
   [[nodiscard]] Place const* kept(DataId data) const;

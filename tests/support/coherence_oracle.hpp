@@ -176,6 +176,7 @@ class CoherenceOracle {
   void event(TaskDone const& done) { end_task(done.task, true); }
   void event(TaskFailed const& failed) { end_task(failed.task, false); }
   void event(TaskSkipped const& skipped) { skip_task(skipped.task); }
+  void event(WorkerBack const&) {}
   void event(Shipped const& shipped);
   void event(TaskReturned const& returned) { return_task(returned.task, returned.changed); }
   void event(HomesMayChange const& may);

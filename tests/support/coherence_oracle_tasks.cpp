@@ -261,11 +261,12 @@ void CoherenceOracle::skip_task(TaskId id) {
 
 void CoherenceOracle::return_task(TaskId id, bool changed) {
   auto& task = m_tasks[id.index()];
-  if (task.waits) {
-    auto& lane = m_lanes[task.worker.index()];
-    require(lane.back() == id, [&] { return "task " + std::to_string(id.value()) + " is taken back out of order"; });
-    lane.pop_back();
+  // By its worker, which has it next, or by the driver from the lane's end.
+  auto* const lane = task.worker.valid() ? &m_lanes[task.worker.index()] : nullptr;
+  if (lane != nullptr && !lane->empty() && lane->back() == id) {
+    lane->pop_back();
   } else {
+    require(!task.waits, [&] { return "task " + std::to_string(id.value()) + " is taken back out of order"; });
     leave_lane(id);
   }
   for (std::size_t i = 0; i < task.places.size(); ++i) {

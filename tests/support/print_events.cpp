@@ -56,6 +56,7 @@ struct Print {
     return "task " + number(e.task) + (e.changed ? " returned, its data changed" : " returned");
   }
   std::string operator()(Asked const& e) const { return "task " + number(e.task) + " asked for"; }
+  std::string operator()(WorkerBack const& e) const { return "worker " + number(e.worker) + " is back"; }
   std::string operator()(Shipped const& e) const { return "task " + number(e.task) + " shipped"; }
   std::string operator()(FlushHomes const&) const { return "flush homes"; }
   std::string operator()(CancelAll const&) const { return "cancel all"; }

@@ -75,6 +75,7 @@ class Dispatch {
   [[nodiscard]] LiveTasks& tasks() { return m_tasks; }
   [[nodiscard]] LiveTasks const& tasks() const { return m_tasks; }
   [[nodiscard]] Workers const& workers() const { return m_workers; }
+  void worker_is_back(WorkerId worker) { m_workers.back(worker); }
   [[nodiscard]] Commuting const& commuting() const { return m_commuting; }
   /// Whether the task is ready without its turns: they are taken when it is committed.
   [[nodiscard]] bool takes_turn_later(LiveTask const& task) const { return m_chooses_turns && !task.external(); }

@@ -7,15 +7,20 @@ namespace granary::detail {
 
 WorkerId Workers::find(WorkerGroup const& group, Duration estimate) const {
   WorkerId best;
+  WorkerId absent;
   Duration best_time = Duration::max();
   for (WorkerId const worker : group.workers) {
     auto const& state = m_workers[worker.index()];
+    if (state.absent) {
+      if (!absent.valid() && (state.held == 0 || takes_more(worker, group.kind, estimate))) absent = worker;
+      continue;
+    }
     if (state.held == 0) return worker;
     if (state.held_time >= best_time || !takes_more(worker, group.kind, estimate)) continue;
     best = worker;
     best_time = state.held_time;
   }
-  return best;
+  return best.valid() ? best : absent;
 }
 
 bool Workers::takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const {
@@ -41,12 +46,15 @@ void Workers::ended(WorkerId worker, TaskId task, Duration estimate) {
   auto& state = m_workers[worker.index()];
   state.held_time = --state.held == 0 ? Duration{0} : state.held_time - estimate;
   if (state.aborted == task) state.aborted = {};
+  state.absent = false;
 }
 
 void Workers::returned(WorkerId worker, TaskId task, Duration estimate) {
+  auto& state = m_workers[worker.index()];
+  bool const unasked = state.aborted != task;
   ended(worker, task, estimate);
-  auto& last = m_workers[worker.index()].last;
-  if (last == task) last = {};
+  state.absent = unasked;
+  if (state.last == task) state.last = {};
 }
 
 }  // namespace granary::detail

@@ -15,7 +15,7 @@ class Workers {
       : m_context(context), m_workers(context.topology.machine().workers.size()) {}
 
   /// The worker of the group that gets the next task, which takes `estimate`: an idle one, or the one with the least
-  /// work among those that take more; invalid if there is none.
+  /// work among those that take more; invalid if there is none. An absent one comes after all others.
   [[nodiscard]] WorkerId find(WorkerGroup const& group, Duration estimate) const;
   /// Whether the worker gets another task behind those that it holds.
   [[nodiscard]] bool takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const;
@@ -31,8 +31,11 @@ class Workers {
   /// an invalid id.
   void abort(WorkerId worker, TaskId task) { m_workers[worker.index()].aborted = task; }
   [[nodiscard]] TaskId aborted(WorkerId worker) const { return m_workers[worker.index()].aborted; }
-  /// The task does not run: nothing follows it.
+  /// The task does not run: nothing follows it. If nobody asked for that, the worker is absent until one of its tasks
+  /// ends or it is back.
   void returned(WorkerId worker, TaskId task, Duration estimate);
+  [[nodiscard]] bool absent(WorkerId worker) const { return m_workers[worker.index()].absent; }
+  void back(WorkerId worker) { m_workers[worker.index()].absent = false; }
 
  private:
   struct State {
@@ -40,6 +43,7 @@ class Workers {
     Duration held_time{0};
     TaskId last;
     TaskId aborted;
+    bool absent = false;
   };
 
   PlannerContext const& m_context;

@@ -159,6 +159,37 @@ TEST(Engine, ResultsDoNotWaitForALongKernelBehindThem) {
   EXPECT_NE(all.waited, -1);
 }
 
+// As for a worker whose thread others have taken the processor from.
+TEST(Engine, AnIdleWorkerRunsTheTasksThatWaitBehindALongOne) {
+  EngineFixture fixture(2);
+  LongKernel all;
+  auto const gate = fixture.codelet("gate", [](KernelCall const& call) {
+    auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
+    if (task.all == nullptr) return;
+    ++task.all->gates;
+    comes_true([&] { return task.all->gate_open[call.worker.index()].load(); });
+  });
+  auto const usually_short = fixture.codelet("usually short", [](KernelCall const& call) {
+    auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
+    if (task.all != nullptr) ++task.all->ended;
+  });
+  std::array<std::uint64_t, 10> values{};
+  std::vector<DataId> data;
+  for (auto& v : values) data.push_back(fixture.in_place(v));
+  for (int i = 0; i < 100; ++i) {
+    fixture.submit(gate, {{data[8], ReadWrite}}, LongKernelTask{});
+    fixture.submit(usually_short, {{data[9], ReadWrite}}, LongKernelTask{});
+  }
+  fixture.engine->wait();
+  for (auto const x : {data[8], data[9]}) fixture.submit(gate, {{x, ReadWrite}}, LongKernelTask{&all});
+  ASSERT_TRUE(comes_true([&] { return all.gates == 2; }));
+  for (int i = 0; i < 8; ++i) fixture.submit(usually_short, {{data[i], ReadWrite}}, LongKernelTask{&all, i});
+  all.gate_open[1] = true;
+  EXPECT_TRUE(comes_true([&] { return all.ended == 8; })) << all.ended;
+  all.gate_open[0] = true;
+  fixture.engine->wait();
+}
+
 TEST(Engine, AWaitForOneTaskDoesNotLastAsLongAsTheKernelBehindIt) {
   EngineFixture fixture(1);
   std::atomic<bool> may_end = true, in_vain = false;

@@ -42,6 +42,34 @@ TEST(Returned, ATaskRunsAgainFromWhateverPhaseItComes) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
+TEST(Returned, AWorkerFromWhichATaskWasTakenGetsOthersAfterAllWorkersThatTakeMore) {
+  Machine machine;
+  auto const host = machine.add_node({"host", NodeKind::Host, 1000, 1});
+  for (int w = 0; w < 2; ++w) machine.add_worker({"core", host, WorkerKind::Cpu});
+  Hand hand(machine, {.issue_ahead = std::chrono::hours(1), .issue_depth = 2});
+  std::vector<TaskId> tasks;
+  auto const submit = [&] { tasks.push_back(hand.submit({write(hand.temporary("x", 10))})); };
+  auto const worker_of = [&](std::size_t task) { return hand.planner.view().assignment(tasks[task]).worker; };
+  submit();
+  ASSERT_EQ(worker_of(0), WorkerId(0));
+  give_back(hand, tasks[0]);
+  EXPECT_TRUE(hand.planner.absent(WorkerId(0)));
+  EXPECT_EQ(worker_of(0), WorkerId(1));
+  submit();
+  EXPECT_EQ(worker_of(1), WorkerId(1)) << "which takes two";
+  submit();
+  EXPECT_EQ(worker_of(2), WorkerId(0)) << "there is no other";
+  hand.finish(tasks[2]);
+  EXPECT_FALSE(hand.planner.absent(WorkerId(0)));
+  submit();
+  EXPECT_EQ(worker_of(3), WorkerId(0));
+  give_back(hand, tasks[3]);
+  hand.planner.handle(WorkerBack{WorkerId(0)});
+  hand.absorb();
+  submit();
+  EXPECT_EQ(worker_of(4), WorkerId(0));
+}
+
 TEST(Returned, ATaskKeepsTheValueThatItReadsAndWrites) {
   Hand hand(disk_and_host(1000));
   DataId const a = hand.stored("a", 100);
