@@ -13,6 +13,8 @@
 namespace granary {
 namespace {
 
+TileRef transposed(TileRef const& tile) { return {tile.transposed(), tile.data}; }
+
 // The stored lower triangle, or the transpose of the stored upper one: that is the factor of A^T = conj(A), whose
 // inverse is the transpose of A's, and has the same diagonal.
 template <class T>
@@ -22,28 +24,29 @@ TiledMatrix<T> lower_form(char const* algorithm, TiledMatrix<T> const& factor) {
   return factor.part() == MatrixPart::Lower ? factor : factor.transposed();
 }
 
-// Tile row k of L^-1. Before, the rows above are those of L^-1, and tile (k,n) is -Σ L(k,j) X(j,n) over n <= j < k.
+// Tile column k of X = L^-1, which is close to the solution of X L = I. Before, the tiles (m,k) below the diagonal are
+// -Σ X(m,j) L(j,k) over k < j <= m, and tile row k is that of L.
 template <class T>
-void invert_row(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t stack) {
+void invert_column(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t stack) {
   auto const rows = a.grid().tile_rows();
-  for (std::uint64_t n = 0; n < k; ++n) {
-    // X(k,n) := L(k,k)^-1 A(k,n)
-    tiles::trsm(tasks.at(k, n, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(1), a(k, k), a(k, n));
-    // Stacks begin at multiples of their number of tiles, so that all tasks have the same ones.
-    for (std::uint64_t m = k + 1, next = 0; m < rows; m = next) {
-      next = (m / stack + 1) * stack;
-      // A(m,n) := A(m,n) - L(m,k) X(k,n), and the same for the tiles below in the same stack
+  // Stacks begin at multiples of their number of tiles, so that all tasks have the same ones.
+  for (std::uint64_t m = k + 1, next = 0; m < rows; m = next) {
+    next = (m / stack + 1) * stack;
+    // X(m,k) := A(m,k) L(k,k)^-1, and the same for the tiles below in the same stack
+    tiles::trsm_right<T>(tasks.at(m, k, k), Op::NoTrans, a(k, k), a.stack(m, k, next - m));
+    for (std::uint64_t n = 0; n < k; ++n) {
+      // A(m,n) := A(m,n) - X(m,k) L(k,n)
       tiles::gemm<T>(tasks.at(m, n, k), Op::NoTrans, T(-1), a.stack(m, k, next - m), a(k, n), a.stack(m, n, next - m));
     }
   }
-  for (std::uint64_t m = k + 1; m < rows; ++m) {
-    // A(m,k) := -L(m,k) L(k,k)^-1
-    tiles::trsm(tasks.at(m, k, k), Side::Right, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(-1), a(k, k), a(m, k));
-  }
   tiles::trtri<T>(tasks.at(k, k, k), Uplo::Lower, a(k, k), a.grid().first(k));
+  for (std::uint64_t n = 0; n < k; ++n) {
+    // A(k,n) := -X(k,k) L(k,n), a product: with a second solve neither X L nor L X were close to I.
+    tiles::trmm(tasks.at(k, n, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(-1), a(k, k), a(k, n));
+  }
 }
 
-// What tile row k of X = L^-1 contributes to X^H X, which begins there for its own tiles.
+// What tile row k of X contributes to X^H X, which begins there for its own tiles.
 template <class T>
 void add_square(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k) {
   for (std::uint64_t n = 0; n < k; ++n) {
@@ -80,7 +83,8 @@ class InverseColumns {
     for (auto n = m_first; n < std::min(m_last, m + 1); ++n) {
       if (n == m) {
         tiles::copy<T, T>(m_tasks.at(m, m, m), MatrixPart::Lower, false, m_l(m, m), tile(m, m), OtherTriangle::Zeroed);
-        tiles::trtri<T>(m_tasks.at(m, m, m), Uplo::Lower, tile(m, m), m_l.grid().first(m));
+        // L X is close to I, as of the columns below: the transpose is inverted from the left.
+        tiles::trtri<T>(m_tasks.at(m, m, m), Uplo::Upper, transposed(tile(m, m)), m_l.grid().first(m));
       } else {
         tiles::trsm(m_tasks.at(m, n, m), Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(1), m_l(m, m),
                     tile(m, n));
@@ -121,10 +125,9 @@ class InverseColumns {
 template <class T>
 void potri(TaskEmitter& tasks, TiledMatrix<T> const& factor, std::uint64_t stack) {
   auto const a = lower_form("potri", factor);
-  for (std::uint64_t k = 0; k < a.grid().tile_rows(); ++k) {
-    invert_row(tasks, a, k, stack);
-    add_square(tasks, a, k);
-  }
+  auto const rows = a.grid().tile_rows();
+  for (auto k = rows; k-- > 0;) invert_column(tasks, a, k, stack);
+  for (std::uint64_t k = 0; k < rows; ++k) add_square(tasks, a, k);
 }
 
 template <class T>

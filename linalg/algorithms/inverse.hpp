@@ -14,9 +14,11 @@ namespace granary {
 /// Emits the tasks that overwrite the Cholesky factor in A's part, from potrf, with that triangle of A⁻¹ = L⁻ᴴ L⁻¹ =
 /// U⁻¹ U⁻ᴴ. In place: there is no temporary data. 2n³/3 flops (8n³/3 if T is complex).
 ///
-/// One sweep of N steps for N tiles per row (Bientinesi, Gunter, van de Geijn: Families of algorithms related to the
-/// inversion of a symmetric positive definite matrix, ACM TOMS 35, 2008): step k makes tile row k of L⁻¹, and adds what
-/// that row contributes to the tile rows 0 to k of L⁻ᴴ L⁻¹.
+/// Two sweeps over N tiles per row, as LAPACK's: the first makes L⁻¹, tile column by tile column from the last, by
+/// solving X L = I; the second X^H X, tile row by tile row. The residual I - A A⁻¹ is then of the size u κ(A), for
+/// either triangle; from solutions of L X = I, as of LAPACK's for the upper triangle, it would be u κ(A)^(3/2). (One
+/// sweep for both, in Bientinesi, Gunter, van de Geijn: Families of algorithms related to the inversion of a symmetric
+/// positive definite matrix, ACM TOMS 35, 2008, solves with L on both sides and is as inaccurate.)
 ///
 /// `stack` is the number of tiles of a tile column that one task updates: more than 1 is faster where the tiles are
 /// parts of one matrix in memory, on hosts.

@@ -19,8 +19,7 @@
 ///                             for few right-hand sides
 ///   herk, syrk, hemm, trmm    BLAS
 ///   potrf                     LAPACK                                 portable/potrf.hpp
-///   trtri                     LAPACK                                 portable/inverse.hpp, also with a vendor library
-///   lauum                     portable/inverse.hpp on the BLAS       the same
+///   trtri, lauum              portable/inverse.hpp on the BLAS       the same, also with a vendor library
 ///   getrf_nopiv, getrf        lu_kernels.hpp, on gemm and trsm       portable/getrf.hpp
 ///   copy, set, add, norms     elementwise_kernels.hpp
 ///

@@ -7,7 +7,7 @@
 /// combination of layouts. Shared by the kernels of hosts and devices, whose `Blas` has, on Blocks,
 ///   multiply(StoredOp, StoredOp, alpha, a, b, beta, c)         syrk, herk(uplo, op, alpha, a, beta, c)
 ///   hemm(side, uplo, alpha, a, b, beta, c)                     trsm, trmm(side, uplo, op, diag, alpha, a, b)
-///   conjugate(b), conjugate(uplo, b): in place                 potrf, lauum(uplo, a), trtri(uplo, diag, a)
+///   conjugate(b), conjugate(uplo, b): in place                 potrf, lauum(uplo, a), trtri(side, uplo, diag, a)
 /// and, on tiles, hemm_mixed(side, uplo, alpha, a, b, beta, c) for layouts without matching flags.
 namespace granary::kernels::by_flags {
 
@@ -140,11 +140,13 @@ auto potrf(Blas const& blas, Uplo uplo, TileView<T> a) {
   return blas.template potrf<T>(row_major(a) ? flip(uplo) : uplo, block);
 }
 
+// X A is close to I; for the transpose, which is in the memory of a row-major tile, A X.
 template <class Blas, class T>
 auto trtri(Blas const& blas, Uplo uplo, Diag diag, TileView<T> a) {
   auto const block = stored("trtri", a);
   require(a.rows == a.cols, "trtri", "A " + extents(a.rows, a.cols) + ", which must be square,");
-  return blas.template trtri<T>(row_major(a) ? flip(uplo) : uplo, diag, block);
+  bool const turned = row_major(a);
+  return blas.template trtri<T>(turned ? Side::Right : Side::Left, turned ? flip(uplo) : uplo, diag, block);
 }
 
 // The memory of a row-major L is U = L^T, and U U^H is the transpose of L^H L.

@@ -56,8 +56,9 @@ namespace kernels {
 template <class T>
 [[nodiscard]] GRANARY_EXPORT int potrf(Uplo uplo, TileView<T> a);
 
-/// Inverse of a triangle in place; the other triangle is not referenced. Returns 0, or k > 0 if diagonal entry k is
-/// zero (A then holds no inverse). n^3/3 flops.
+/// Inverse X of a triangle in place; the other triangle is not referenced. |X A - I| <= c n u |X| |A| in each entry, u
+/// the rounding error of an operation, as of LAPACK's; for A X in place of X A invert the transpose, that is, the other
+/// triangle in the other layout. Returns 0, or k > 0 if diagonal entry k is zero (A is then unchanged). n^3/3 flops.
 template <class T>
 [[nodiscard]] GRANARY_EXPORT int trtri(Uplo uplo, Diag diag, TileView<T> a);
 

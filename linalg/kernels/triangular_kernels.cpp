@@ -76,8 +76,19 @@ struct HostLapack {
     return nan > 0 ? nan : info;
   }
   template <class T>
-  int trtri(Uplo uplo, Diag diag, Block<T> a) const {
-    return a.rows == 0 ? 0 : blas::trtri(uplo, diag, a.rows, a.data, a.ld);
+  int trtri(Side side, Uplo uplo, Diag diag, Block<T> a) const {
+    for (int k = 0; diag == Diag::NonUnit && k < a.rows; ++k) {
+      if (*a.sub(k, k, 1, 1).data == T(0)) return k + 1;
+    }
+    // Not LAPACK's, of which A X may be far from I; OpenBLAS' for complex entries also crashes (0.3.21, Prescott).
+    std::array<T, portable::inverse_block_entries> scratch;
+    portable::trtri<T>(*this, side, uplo, diag, a, [&](portable::Strided<T> const& l, Diag ones) {
+      portable::Strided<T> const x{scratch.data(), l.rows, l.rows, 1, l.rows};
+      bool const unit = ones == Diag::Unit;
+      for (std::int64_t j = 0; j < l.rows; ++j) portable::InvertColumn<T>{l, x, unit}(j);
+      for (std::int64_t i = 0; i < portable::count_of(x); ++i) portable::StoreLower<T>{x, l, unit}(i);
+    });
+    return 0;
   }
   template <class T>
   void lauum(Uplo uplo, Block<T> a) const {

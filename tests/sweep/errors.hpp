@@ -83,6 +83,9 @@ template <class T>
     }
   }
   double const u = static_cast<double>(testing::lapack_epsilon<T>);
+  // Each product may be below the smallest number.
+  double const underflow =
+      static_cast<double>(left.cols) * static_cast<double>(std::numeric_limits<RealOf<T>>::denorm_min());
   double rest = 0, norm = 0;
   Errors result;
   std::vector<T> row(left.cols);
@@ -102,7 +105,7 @@ template <class T>
       auto const size = static_cast<double>(modulus(difference));
       if (!std::isfinite(size)) return {infinity, infinity};
       sum += size;
-      if (size > 0) result.component = std::max(result.component, size / (u * sizes(i, j)));
+      if (size > 0) result.component = std::max(result.component, size / (u * sizes(i, j) + underflow));
     }
     rest = std::max(rest, sum);
     norm = std::max(norm, row_norm);

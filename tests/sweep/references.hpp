@@ -65,6 +65,51 @@ template <class T>
   return 0;
 }
 
+/// The inverse X of a triangle, whose other triangle is zero, by solving X A = I (right) or A X = I (left).
+template <class T>
+[[nodiscard]] Rectangle<T> reference_inverse(Side side, Uplo uplo, Rectangle<T> const& a, std::uint64_t tile) {
+  auto x = testing::rectangle_of<T>(a.rows, a.rows, [](auto i, auto j) { return T(i == j ? 1 : 0); });
+  reference_trsm(side, uplo, Op::NoTrans, Diag::NonUnit, a, x, tile);
+  return x;
+}
+
+/// The inverse X of a triangle, whose other triangle is zero, as by LAPACK's xTRTRI in blocks: beside a diagonal block,
+/// a product with the inverse computed so far, and a solve. X A is close to I.
+template <class T>
+[[nodiscard]] Rectangle<T> reference_trtri(Uplo uplo, Rectangle<T> const& a, std::uint64_t block) {
+  auto x = a;
+  auto const n = a.rows;
+  int const ld = to_int(x.ld);
+  bool const lower = uplo == Uplo::Lower;
+  for (std::uint64_t done = 0; done < n; done += std::min(block, n - done)) {
+    // The rows and columns from k on; `known` is the first of those that are inverted already.
+    auto const size = std::min(block, n - done), k = lower ? n - done - size : done, known = lower ? n - done : 0;
+    T* const beside = done > 0 ? &x(known, k) : nullptr;
+    int const rows = to_int(done), cols = to_int(size);
+    if (done > 0) {
+      blas::trmm<T>(Side::Left, uplo, Op::NoTrans, Diag::NonUnit, rows, cols, T(1), &x(known, known), ld, beside, ld);
+      blas::trsm<T>(Side::Right, uplo, Op::NoTrans, Diag::NonUnit, rows, cols, T(-1), &x(k, k), ld, beside, ld);
+    }
+    auto const diagonal = testing::rectangle_of<T>(size, size, [&](auto i, auto j) { return a(k + i, k + j); });
+    auto const inverse = reference_inverse(Side::Right, uplo, diagonal, size);
+    for (std::uint64_t j = 0; j < size; ++j) {
+      for (std::uint64_t i = 0; i < size; ++i) x(k + i, k + j) = inverse(i, j);
+    }
+  }
+  return x;
+}
+
+/// The lower triangle of L⁻ᴴ L⁻¹, as by LAPACK's xPOTRI in blocks.
+template <class T>
+[[nodiscard]] Rectangle<T> reference_potri(Rectangle<T> const& l, std::uint64_t block) {
+  auto const x = reference_trtri(Uplo::Lower, l, block);
+  Rectangle<T> z(x.rows, x.rows);
+  int const n = to_int(x.rows);
+  blas::herk<T>(Uplo::Lower, Op::ConjTrans, n, n, RealOf<T>(1), x.elements.data(), n, RealOf<T>(0), z.elements.data(),
+                n);
+  return z;
+}
+
 /// LU factorization without pivoting by tiles.
 template <class T>
 [[nodiscard]] bool reference_getrf_nopiv(Rectangle<T>& a, std::uint64_t tile) {

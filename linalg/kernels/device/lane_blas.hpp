@@ -153,12 +153,18 @@ class LaneBlas {
 
   /// Sets the report's info to LAPACK's.
   template <class T>
-  void trtri(Uplo uplo, Diag diag, Block<T> a) const {
+  void trtri(Side side, Uplo uplo, Diag diag, Block<T> a) const {
     LaneScratch scratch(m_workspace);
     auto* const info = scratch.take<int>(1);
     portable::report_zero_diagonal<T>(m_space, diag, a, info);
     portable::for_each("granary::trtri::report", m_space, 1, StoreInfo<int>{info, &m_report->info});
-    portable::trtri<T>(*this, uplo, diag, a, scratch.take<T>(portable::inverse_block_entries));
+    auto* const block = scratch.take<T>(portable::inverse_block_entries);
+    portable::trtri<T>(*this, side, uplo, diag, a, [&](portable::Strided<T> const& l, Diag ones) {
+      portable::Strided<T> const x{block, l.rows, l.rows, 1, l.rows};
+      bool const unit = ones == Diag::Unit;
+      portable::for_each("granary::trtri::columns", m_space, l.rows, portable::InvertColumn<T>{l, x, unit});
+      portable::for_each("granary::trtri::store", m_space, portable::count_of(x), portable::StoreLower<T>{x, l, unit});
+    });
   }
   template <class T>
   void lauum(Uplo uplo, Block<T> a) const {

@@ -8,7 +8,8 @@
 
 /// Inverses of triangles and the products L^H L and U U^H in place. A triangle is halved; TRSM, TRMM and HERK of the
 /// BLAS update the block between the halves, and functors compute diagonal blocks of order at most 32. n³/3 flops. On
-/// devices, whose vendors' libraries lack these operations, about n/8 kernels are enqueued; nothing waits.
+/// devices, whose vendors' libraries lack these operations, about n/8 kernels are enqueued; nothing waits. Hosts run
+/// the functors in loops.
 namespace granary::kernels::portable {
 
 inline constexpr int inverse_block = 32;
@@ -38,6 +39,7 @@ void report_zero_diagonal(Space const& space, Diag diag, Block<T const> a, int* 
 /// x, of order n, := the inverse of the lower triangle A, a column per call.
 template <class T>
 struct InvertColumn {
+  static constexpr int chunk = 8;  ///< products that are added before they are subtracted: fewer large sums are rounded
   Strided<T const> a;
   Strided<T> x;
   bool unit;
@@ -46,7 +48,11 @@ struct InvertColumn {
     int const n = a.rows, j = static_cast<int>(column);
     for (int i = j; i < n; ++i) {
       T sum = i == j ? T(1) : T(0);
-      for (int k = j; k < i; ++k) sum -= a(i, k) * x(k, j);
+      for (int begin = j; begin < i; begin += chunk) {
+        T products(0);
+        for (int k = begin; k < i && k < begin + chunk; ++k) products += a(i, k) * x(k, j);
+        sum -= products;
+      }
       x(i, j) = unit ? sum : sum / a(i, i);
     }
   }
@@ -80,6 +86,12 @@ struct StoreLower {
   }
 };
 
+/// The rows and the columns in reverse order.
+template <class T>
+[[nodiscard]] Strided<T> reversed(Strided<T> const& a) {
+  return {a.data + (a.rows - 1) * a.row_step + (a.cols - 1) * a.col_step, a.rows, a.cols, -a.row_step, -a.col_step};
+}
+
 /// A triangle cut into [first, between; last]: `between` is the block beside the diagonal.
 template <class T>
 struct HalvedTriangle {
@@ -93,27 +105,28 @@ struct HalvedTriangle {
   }
 };
 
-/// Replaces one triangle of A by its inverse; `scratch` has inverse_block_entries.
-template <class T, class Blas>
-void trtri(Blas const& blas, Uplo uplo, Diag diag, Block<T> a, T* scratch) {
-  int const n = a.rows;
-  bool const lower = uplo == Uplo::Lower, unit = diag == Diag::Unit;
-  if (n <= inverse_block) {
-    auto const whole = lower ? strided(a) : strided(a).transposed();
-    Strided<T> const x{scratch, n, n, 1, n};
-    for_each("granary::trtri::columns", blas.space(), n, InvertColumn<T>{whole, x, unit});
-    for_each("granary::trtri::store", blas.space(), count_of(x), StoreLower<T>{x, whole, unit});
-    return;
+/// Replaces one triangle of A by its inverse X, such that X A (left) or A X (right) is close to I. invert(L, diag)
+/// replaces a lower triangle L of order at most inverse_block by its inverse, which makes L X close to I.
+///
+/// Beside the diagonal, X is -last^-1 between first^-1 (lower) or -first^-1 between last^-1 (upper). One of the two is
+/// a product with the inverse, the other a solve: two products or two solves would make neither X A nor A X close to I
+/// where the triangle is ill-conditioned (Du Croz, Higham: Stability of methods for matrix inversion, IMA J. Numer.
+/// Anal. 12, 1992).
+template <class T, class Blas, class Invert>
+void trtri(Blas const& blas, Side side, Uplo uplo, Diag diag, Block<T> a, Invert const& invert) {
+  bool const lower = uplo == Uplo::Lower, left = side == Side::Left;
+  if (a.rows <= inverse_block) {
+    // X A = I is the transpose of A^T X^T = I. In reverse order of rows and columns, an upper triangle is a lower one.
+    auto const turned = left ? strided(a).transposed() : strided(a);
+    return invert(lower == left ? reversed(turned) : turned, diag);
   }
   HalvedTriangle<T> const part(uplo, a);
-  // Beside the diagonal: -last^-1 between first^-1 (lower), -first^-1 between last^-1 (upper). `first` is inverted
-  // before that, and `last` solves: as in the diagonal blocks, A X (lower) or X A (upper) is close to I. With two
-  // solves neither would be where `first` is ill-conditioned (Du Croz, Higham: Stability of methods for matrix
-  // inversion, IMA J. Numer. Anal. 12, 1992).
-  trtri<T>(blas, uplo, diag, part.first, scratch);
-  blas.template trmm<T>(lower ? Side::Right : Side::Left, uplo, Op::NoTrans, diag, T(1), part.first, part.between);
-  blas.template trsm<T>(lower ? Side::Left : Side::Right, uplo, Op::NoTrans, diag, T(-1), part.last, part.between);
-  trtri<T>(blas, uplo, diag, part.last, scratch);
+  auto const& inverted = left == lower ? part.last : part.first;
+  auto const& solved = left == lower ? part.first : part.last;
+  trtri<T>(blas, side, uplo, diag, inverted, invert);
+  blas.template trmm<T>(side, uplo, Op::NoTrans, diag, T(1), inverted, part.between);
+  blas.template trsm<T>(left ? Side::Right : Side::Left, uplo, Op::NoTrans, diag, T(-1), solved, part.between);
+  trtri<T>(blas, side, uplo, diag, solved, invert);
 }
 
 /// Replaces the triangle of A by that of L^H L (lower) or U U^H (upper). square(L) replaces the lower triangle of L, of

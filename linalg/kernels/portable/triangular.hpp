@@ -74,7 +74,12 @@ struct MultiplyColumns {
         continue;
       }
       T value = unit ? x(i, j) : t(i, i) * x(i, j);
-      for (int p = lower ? 0 : i + 1; p < (lower ? i : n); ++p) value += t(i, p) * x(p, j);
+      int const end = lower ? i : n;
+      for (int p = lower ? 0 : i + 1; p < end;) {
+        T products(0);
+        for (int const stop = end - p < 8 ? end : p + 8; p < stop; ++p) products += t(i, p) * x(p, j);
+        value += products;
+      }
       x(i, j) = alpha * value;
     }
   }
