@@ -32,15 +32,12 @@ template <class T>
 template <class T>
 GRANARY_EXPORT void trsm_ru_skip(ConstTileView<T> a, TileView<T> b);
 
-/// The same for rows that a tournament did not choose as pivots. If the panel is rank-deficient to working precision, U
-/// has a small pivot at which a row's numerators are rounding errors. Dividing them could give entries, and errors, of
-/// any size. Such entries become 0, which changes B within the rounding errors of its products, entry by entry. Rows
-/// without entries above 16 are those of trsm_ru_skip. Works in groups of 64 rows, which are copied.
-template <class T>
-GRANARY_EXPORT void trsm_ru_bounded(ConstTileView<T> a, TileView<T> b);
-
-/// Like getrf_nopiv with BadPivot::Skip, for rows in the order of a tournament, with the same control of rounding
-/// errors; `workspace` has room for A's elements. Returns 0, or k > 0 for the first pivot that is exactly zero.
+/// Like getrf_nopiv with BadPivot::Skip, for rows in the order of a tournament, with pivots that are not below their
+/// rounding errors; `workspace` has room for A's elements. If the panel is rank-deficient to working precision, a pivot
+/// may be a rounding error by chance smaller than those in rows that were not chosen. Divided by it, these could become
+/// entries of L, and errors, of any size. So a pivot below √j u s / 2 gets this modulus, s being the sum of the moduli
+/// of its j terms: A changes by no more than a rounding of that pivot. Exact zeros stay zeros. Returns 0, or k > 0 for
+/// the first of them.
 template <class T>
 [[nodiscard]] GRANARY_EXPORT int getrf_bounded(TileView<T> a, T* workspace);
 

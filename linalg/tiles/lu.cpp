@@ -94,7 +94,7 @@ struct TrsmCall {
 template <class T, class... Lane>
 void run_trsm_ru_ordered(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<TrsmCall>(call);
-  kernels::trsm_ru_bounded<T>(lane..., input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
+  kernels::trsm_ru_skip<T>(lane..., input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
 }
 
 template <class T>

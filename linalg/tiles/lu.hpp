@@ -25,8 +25,7 @@ template <class T>
 void getrf_ordered(TaskEmitter& tasks, TileRef const& a, DataId workspace, DataId pivots, std::uint64_t first,
                    std::int64_t priority = 0);
 
-/// B := B U^-1 with the upper triangle of A, which may have zero pivots: their columns of B are not divided. Rounding
-/// errors are not divided by pivots of their size: see kernels::trsm_ru_bounded.
+/// B := B U^-1 with the upper triangle of A, which may have zero pivots: their columns of B are not divided.
 template <class T>
 void trsm_ru_ordered(TaskEmitter& tasks, TileRef const& a, TileRef const& b, std::int64_t priority = 0);
 

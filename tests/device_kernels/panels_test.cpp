@@ -135,25 +135,38 @@ TYPED_TEST(DevicePanels, FactorTilesInAGivenOrder) {
   using T = TypeParam;
   constexpr std::uint64_t below = 50;
   for (std::uint64_t const n : {1, 20, 32, 33, 96, 130}) {
-    for (bool const usual : {true, false}) {
+    for (bool const full : {true, false}) {
       auto a = random_rectangle<T>(n, n, n);
-      for (std::uint64_t i = 0; i < n && usual; ++i) a(i, i) = T(static_cast<RealOf<T>>(2 * n));
-      if (!usual && n > 1) a(0, 0) = T(static_cast<RealOf<T>>(0.01));  // multipliers of about 100
+      for (std::uint64_t i = 0; i < n; ++i) a(i, i) = T(static_cast<RealOf<T>>(2 * n));
+      // The last row is the first one: the last pivot is a rounding error.
+      for (std::uint64_t j = 0; j < n && !full && n > 1; ++j) a(n - 1, j) = a(0, j);
       auto b = random_rectangle<T>(below, n, n + 1);
       OnDevice<T> const a_there(a.elements), b_there(b.elements), workspace(std::vector<T>(n * n));
       OnDevice<std::int64_t> const zero(std::vector<std::int64_t>{-1});
       this->m_lane.run([&](auto const& lane) {
         auto const tile = this->rows_of(a_there.data(), a, 0, n);
         kernels::getrf_bounded<T>(lane, tile, workspace.data(), 7, zero.data());
-        kernels::trsm_ru_bounded<T>(lane, tile, this->rows_of(b_there.data(), b, 0, below));
+        kernels::trsm_ru_skip<T>(lane, tile, this->rows_of(b_there.data(), b, 0, below));
       });
-      EXPECT_EQ(zero.values().front(), 0);
       std::vector<T> host_workspace(n * n);
-      EXPECT_EQ(kernels::getrf_bounded<T>(this->all_of(a), host_workspace.data()), 0);
-      kernels::trsm_ru_bounded<T>(this->all_of(a), this->all_of(b));
-      if (!usual) continue;  // rounding errors of such factors are too large to compare
+      int const host_zero = kernels::getrf_bounded<T>(this->all_of(a), host_workspace.data());
+      auto const factors = a_there.values();
+      auto const last = factors.back();
+      if (full) {
+        EXPECT_EQ(zero.values().front(), 0);
+        EXPECT_EQ(host_zero, 0);
+      } else if (n > 1 && !(last == T(0))) {
+        double size = 0;
+        for (std::uint64_t k = 0; k + 1 < n; ++k) {
+          size += static_cast<double>(modulus(T(factors[n - 1 + k * n] * factors[k + (n - 1) * n])));
+        }
+        double const u = std::numeric_limits<RealOf<T>>::epsilon() / 2;
+        EXPECT_GE(static_cast<double>(modulus(last)), 0.49 * std::sqrt(static_cast<double>(n)) * u * size) << n;
+      }
+      kernels::trsm_ru_skip<T>(this->all_of(a), this->all_of(b));
       this->expect_near(a_there.values(), a.elements, n);
-      this->expect_near(b_there.values(), b.elements, n);
+      if (full)
+        this->expect_near(b_there.values(), b.elements, n);  // otherwise B has rounding errors divided by others
     }
   }
 }

@@ -48,13 +48,13 @@ GRANARY_EXPORT void lauum(DeviceLane const& lane, Uplo uplo, TileView<T> a);
 /// the first bad pivot.
 template <class T>
 GRANARY_EXPORT void getrf_nopiv(DeviceLane const& lane, double tiny, TileView<T> a);
-/// Sets `zero_pivot`, on the device, to `first` plus the number of the first zero pivot, or to 0. If the factorization
-/// must be repeated to control rounding errors, one team repeats it.
+/// Sets `zero_pivot`, on the device, to `first` plus the number of the first zero pivot, or to 0. If a pivot
+/// is below its rounding errors, one team repeats the factorization.
 template <class T>
 GRANARY_EXPORT void getrf_bounded(DeviceLane const& lane, TileView<T> a, typename NotDeduced<T>::type* workspace,
                                   std::int64_t first, std::int64_t* zero_pivot);
 template <class T>
-GRANARY_EXPORT void trsm_ru_bounded(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b);
+GRANARY_EXPORT void trsm_ru_skip(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b);
 
 /// Elements outside the part become zero or stay.
 template <class From, class To>

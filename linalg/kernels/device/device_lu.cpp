@@ -19,8 +19,8 @@ void getrf_bounded(DeviceLane const& lane, TileView<T> a, typename NotDeduced<T>
 }
 
 template <class T>
-void trsm_ru_bounded(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b) {
-  lane_lu::trsm_ru_bounded<DeviceBlas, T>(blas_of(lane), u, b);
+void trsm_ru_skip(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b) {
+  lane_lu::trsm_ru_skip<DeviceBlas, T>(blas_of(lane), u, b);
 }
 
 template <class T>
@@ -56,7 +56,7 @@ void swap_rows(DeviceLane const& lane, std::byte* exchanges, TileView<T> top, st
 #define GRANARY_INSTANTIATE(T)                                                                                      \
   template void getrf_nopiv(DeviceLane const&, double, TileView<T>);                                                \
   template void getrf_bounded(DeviceLane const&, TileView<T>, std::add_pointer_t<T>, std::int64_t, std::int64_t*);  \
-  template void trsm_ru_bounded(DeviceLane const&, TileView<T const>, TileView<T>);                                 \
+  template void trsm_ru_skip(DeviceLane const&, TileView<T const>, TileView<T>);                                    \
   template void factor_panel(DeviceLane const&, std::span<TileView<T> const>, TileView<T>, bool, std::byte*, int,   \
                              std::int64_t);                                                                         \
   template void select_rows(DeviceLane const&, std::span<CompetingRows<T> const>, std::add_pointer_t<T>,            \

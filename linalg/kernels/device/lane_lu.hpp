@@ -82,11 +82,11 @@ void getrf_nopiv(Blas const& blas, double tiny, TileView<T> const& a) {
 
 struct ClearState {
   std::int64_t* info;
-  int* unusual;
+  int* unbounded;
 
   KOKKOS_FUNCTION void operator()(std::int64_t) const {
     *info = 0;
-    *unusual = 0;
+    *unbounded = 0;
   }
 };
 
@@ -101,29 +101,10 @@ void getrf_bounded(Blas const& blas, TileView<T> const& a, T* workspace, std::in
   portable::Strided<T> const before{workspace, a.rows, a.cols, a.cols, 1};
   copy<Space, T, T>(blas.space(), tile, before);
   if (a.rows > 0 && a.cols > 0) factor<Blas, T>(blas, {.info = state.info, .stop = false}, a, 0);
-  portable::for_each("granary::getrf_bounded::check", blas.space(), count_of(a),
-                     portable::FindUnusual<T>(tile, state.unusual));
+  portable::for_each("granary::getrf_bounded::check", blas.space(), std::min(a.rows, a.cols),
+                     portable::FindSmallPivot<T>{tile, state.unbounded});
   portable::for_each_team("granary::getrf_bounded::repeat", blas.space(), 1, 0,
-                          portable::BoundBlock<Space, T>{tile, before, state.unusual, state.info, first, zero_pivot});
-}
-
-/// See kernels::trsm_ru_bounded; processes as many rows at a time as the lane's workspace holds.
-template <class Blas, class T>
-void trsm_ru_bounded(Blas const& blas, TileView<T const> const& u, TileView<T> const& b) {
-  using Space = typename Blas::space_type;
-  if (b.rows == 0 || b.cols == 0) return;
-  LaneScratch scratch(blas.workspace());
-  auto const room = scratch.room<T>() / static_cast<std::size_t>(b.cols);
-  int const group = static_cast<int>(std::clamp<std::size_t>(room, 1, static_cast<std::size_t>(b.rows)));
-  auto* const memory = scratch.take<T>(static_cast<std::size_t>(group) * static_cast<std::size_t>(b.cols));
-  for (int i = 0; i < b.rows; i += group) {
-    auto const rows = sub(b, i, 0, std::min(group, b.rows - i), b.cols);
-    portable::Strided<T> const before{memory, rows.rows, rows.cols, 1, rows.rows};
-    copy<Space, T, T>(blas.space(), strided(rows), before);
-    trsm_ru_skip<Blas, T>(blas, u, rows);
-    portable::for_each("granary::trsm_ru_bounded", blas.space(), rows.rows,
-                       portable::BoundRows<T>{strided(u), before, strided(rows)});
-  }
+                          portable::BoundBlock<Space, T>{tile, before, state.unbounded, state.info, first, zero_pivot});
 }
 
 }  // namespace granary::kernels::lane_lu

@@ -12,8 +12,6 @@ namespace granary::kernels::portable {
 
 /// Order of the diagonal blocks that one team factors.
 inline constexpr int block_order = 32;
-/// Upper limit of the multipliers that tournaments leave in panels of full rank.
-inline constexpr double usual_multiplier = 16;
 
 // Used in device code, where nvcc does not allow calls of the standard library.
 template <class R>
@@ -97,68 +95,53 @@ struct SolveRowsSkipping {
   }
 };
 
-/// An entry of L from its numerator, whose terms are bounded by `size`: 0 if its modulus would exceed 1 and the
-/// numerator is not above its rounding errors.
+/// Rounding errors of a pivot whose `terms` terms have moduli of that sum: √terms u / 2 of it. Errors that add up at
+/// random are about twice this. Of a few thousand panels without full rank, half of it let multipliers grow more, and
+/// twice it was more than LAPACK's errors.
 template <class T>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION T bounded_quotient(T const& rest, RealOf<T> size, T const& pivot, int terms) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION RealOf<T> least_pivot(RealOf<T> size, int terms) {
   using R = RealOf<T>;
-  constexpr R precision = machine_precision<R>;
-  if (pivot == T(0)) return rest;
-  bool const is_rounding_error = modulus(rest) <= static_cast<R>(terms) * precision * size;
-  return is_rounding_error && modulus(rest) > modulus(pivot) ? T(0) : rest / pivot;
+  return std::sqrt(static_cast<R>(terms)) * (machine_precision<R> / 4) * size;
 }
 
-/// Repeats the solve with control of rounding errors for rows of B that have an unusual entry; `before` has their old
-/// values.
+/// Whether a pivot is exactly zero or not below its rounding errors.
 template <class T>
-struct BoundRows {
-  Strided<T const> u, before;
-  Strided<T> b;
+[[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_bounded(T const& pivot, RealOf<T> size, int terms) {
+  return pivot == T(0) || modulus(pivot) >= least_pivot<T>(size, terms);
+}
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    int const i = static_cast<int>(row);
-    bool usual = true;
-    for (int j = 0; j < b.cols && usual; ++j) usual = modulus_of(b(i, j)) <= usual_multiplier;
-    if (usual) return;
-    for (int j = 0; j < u.cols; ++j) {
-      T rest = before(i, j);
-      RealOf<T> size = modulus(rest);
-      for (int k = 0; k < j; ++k) {
-        T const product = b(i, k) * u(k, j);
-        rest -= product;
-        size += modulus(product);
-      }
-      b(i, j) = bounded_quotient<T>(rest, size, u(j, j), j + 1);
-    }
-  }
-};
-
-/// unusual := 1 if a multiplier is unusual.
+/// The pivot, or one of the same phase with the least modulus.
 template <class T>
-struct FindUnusual {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION T bounded_pivot(T const& pivot, RealOf<T> size, int terms) {
+  return is_bounded(pivot, size, terms) ? pivot : pivot / modulus(pivot) * least_pivot<T>(size, terms);
+}
+
+/// unbounded := 1 if a pivot is below its rounding errors; one call per pivot.
+template <class T>
+struct FindSmallPivot {
   Strided<T const> a;
-  Entries entries;
-  int* unusual;
+  int* unbounded;
 
-  FindUnusual(Strided<T const> const& matrix, int* flag) : a(matrix), entries(matrix), unusual(flag) {}
   KOKKOS_FUNCTION void operator()(std::int64_t number) const {
-    int const i = entries.row(number), j = entries.col(number);
-    if (i > j && !(modulus_of(a(i, j)) <= usual_multiplier)) Kokkos::atomic_fetch_or(unusual, 1);
+    int const j = static_cast<int>(number);
+    RealOf<T> size = modulus(a(j, j));
+    for (int k = 0; k < j; ++k) size += modulus(T(a(j, k) * a(k, j)));
+    if (!is_bounded(a(j, j), size, j + 1)) Kokkos::atomic_fetch_or(unbounded, 1);
   }
 };
 
-/// Repeats the factorization with control of rounding errors if an entry is unusual. `before` has the old values, and
-/// is overwritten. zero_pivot := first + the first zero pivot, counted from 1; 0 if there is none. For one team.
+/// Repeats the factorization with bounded pivots if one is `unbounded`. `before` has the old values, and is
+/// overwritten. zero_pivot := first + the first zero pivot, counted from 1; 0 if there is none. For one team.
 template <class Space, class T>
 struct BoundBlock {
   Strided<T> a, before;
-  int const* unusual;
+  int const* unbounded;
   std::int64_t const* info;
   std::int64_t first;
   std::int64_t* zero_pivot;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    bool const again = *unusual != 0;
+    bool const again = *unbounded != 0;
     if (again) {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, a.rows), [&](int i) { restore(i); });
       team.team_barrier();
@@ -177,7 +160,7 @@ struct BoundBlock {
 
  private:
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int pivots() const { return a.rows < a.cols ? a.rows : a.cols; }
-  // The sums of moduli of L's numerators overwrite the old values.
+  // The sums of moduli of the pivots' terms overwrite the old values.
   KOKKOS_INLINE_FUNCTION void restore(int i) const {
     for (int j = 0; j < a.cols; ++j) {
       a(i, j) = before(i, j);
@@ -185,13 +168,16 @@ struct BoundBlock {
     }
   }
   KOKKOS_INLINE_FUNCTION void eliminate(int i, int k) const {
-    T const factor = bounded_quotient<T>(a(i, k), real_part(before(i, k)), a(k, k), k + 1);
+    T const pivot = a(k, k);
+    T const factor = pivot == T(0) ? a(i, k) : a(i, k) / pivot;
     a(i, k) = factor;
     for (int j = k + 1; j < a.cols; ++j) {
       T const product = factor * a(k, j);
       a(i, j) -= product;
-      if (j < i) before(i, j) += T(modulus(product));
+      if (i == j) before(i, i) += T(modulus(product));
     }
+    if (i != k + 1 || i >= a.cols) return;
+    a(i, i) = bounded_pivot<T>(a(i, i), real_part(before(i, i)), i + 1);
   }
 };
 

@@ -64,8 +64,8 @@ template <class T>
 }
 
 /// The proven bound of xGET01's ratio for factors of a matrix with the given one norm: ‖P A - L U‖₁ <= γ ‖|L| |U|‖₁
-/// (theorem 9.3), in units of n u ‖A‖₁; twice, since rounding errors that become 0 may add as much
-/// (kernels::trsm_ru_bounded). Likewise for Cholesky factors (theorem 10.3).
+/// (theorem 9.3), in units of n u ‖A‖₁; twice, since pivots that are raised to their rounding errors may add as much
+/// (kernels::getrf_bounded). Likewise for Cholesky factors (theorem 10.3).
 template <class T>
 [[nodiscard]] double ratio_bound(Rectangle<T> const& lower, Rectangle<T> const& upper, double norm) {
   double const unit =
