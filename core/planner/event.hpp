@@ -66,23 +66,19 @@ struct GRANARY_EXPORT TaskFailed {
 struct GRANARY_EXPORT TaskSkipped {
   TaskId task;
 };
-/// A worker gives the task back, or its driver takes it back, and it is ready again. For a task that is issued it is
-/// the reply; tasks that were issued behind it are returned first. If nobody asked for it (AbortCommand), the worker
-/// counts as absent until a task of it ends, or WorkerBack.
+/// A worker gives the task back, or its driver takes it, and it is ready again. For a task that is issued it is
+/// the reply; tasks that were issued behind it are returned first. Unless AbortCommand asked, the worker is absent now.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
   /// It may have changed what it writes, apart from what was kept aside (`Planner::kept`) and was put back; only if
   /// `Planner::may_restart` says so. Else it touched none of its data.
   bool changed = false;
 };
-/// A worker from which the driver took tasks back has nothing to do, and asks for more: tasks are handed to it as to
-/// others again (Planner::absent).
 struct GRANARY_EXPORT WorkerBack {
-  WorkerId worker;
+  WorkerId worker;  ///< an absent one (Planner::absent) has nothing to do, and asks for tasks
 };
 /// Another process asks for the value that a begun external task reads, its only datum: it is brought to the node from
-/// which values are sent (Topology::dock), and ShipCommand follows. Not again before Shipped; the task ends after that.
-/// If the value cannot be brought there, the task fails (Failure).
+/// which values are sent (Topology::dock), and ShipCommand follows, or the task fails. Not again before Shipped.
 struct GRANARY_EXPORT Asked {
   TaskId task;
 };
@@ -108,7 +104,6 @@ struct GRANARY_EXPORT CancelAll {
 struct GRANARY_EXPORT TakeFailures {
   DataId data = {};
 };
-
 /// The application may change what is in its memory: for data at rest whose value is in a home outside disks, no other
 /// replica but the mirrors counts from now on. No copy starts before the next event. With a datum, also those that
 /// share bytes with it.
@@ -127,7 +122,6 @@ struct GRANARY_EXPORT PlaceChanged {
 struct GRANARY_EXPORT KeepNoOldValue {
   DataId data;
 };
-
 /// A hint: the value will be needed on that node. It is copied there if one link leads there from a valid replica and
 /// memory is free that nobody waits for; nothing is evicted, and a failure of the copy is no failure of the run.
 /// Nothing happens to data that share bytes with others.

@@ -79,7 +79,6 @@ class GRANARY_EXPORT Planner final {
   void handle(Prefetch event);
   void handle(WillNotUse event);
   NewIds handle(Event const& event);
-
   /// Throws what the submission of this task would throw.
   void check(TaskSubmission const& submission) const;
   /// The commands that were not taken yet.
@@ -88,11 +87,10 @@ class GRANARY_EXPORT Planner final {
   void take_commands(std::vector<Command>& taken);
   /// The location of the datum for workers on `node`; valid between a task's RunCommand and the reply.
   [[nodiscard]] Place place(DataId data, NodeId node) const;
-  /// Whether a task that a worker has may be returned after it has begun to write: its codelet is restartable, and
-  /// another memory holds each value that it overwrites and needs, or it is kept aside.
+  /// Whether a task may be returned after it has begun to write: it is restartable, and each value that it overwrites
+  /// and needs is kept aside, or another memory holds it.
   [[nodiscard]] bool may_restart(TaskId task) const;
-  /// Whether a worker gets tasks only where no other one of its group takes more: it gave one back unasked, and perhaps
-  /// its thread does not run.
+  /// Whether it gave a task back unasked, and so gets others after the other workers of its group.
   [[nodiscard]] bool absent(WorkerId worker) const;
   /// Where the driver keeps a datum's value while a task overwrites it, in the memory of the worker's node: it copies
   /// it there before the task starts, and back before it returns the task as changed. Null: nowhere. Valid as `place`.
@@ -141,13 +139,11 @@ class GRANARY_EXPORT Planner final {
 
  private:
   struct Parts;
-
   void advance();
   bool resolve_stall();
   bool resolve_stall_of_shipments();
   template <class Kind>
   void tell(Kind const& event, NewIds ids = {});
-
   std::unique_ptr<Parts> m_parts;
 };
 

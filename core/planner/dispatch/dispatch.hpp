@@ -40,10 +40,9 @@ class Dispatch {
   void give_room(NodeId node);
   /// The datum arrived somewhere, or a transfer of it ended: tasks that waited only for that may start.
   void look_for_complete(DataId data);
-  /// A task whose places are all there is handed to the worker although the one before it there has not ended.
+  /// A task whose places are all there is handed to the worker behind one that has not ended.
   void issue_behind(LiveTask& task, GroupId group, WorkerId worker);
-  /// The task is ready again, from whatever phase, or waits again if it was issued behind another one. `changed`: it
-  /// may have changed what it writes.
+  /// The task is ready again, or waits again behind another one. `changed`: it may have changed what it writes.
   void take_back(LiveTask& task, bool changed);
   [[nodiscard]] bool may_restart(LiveTask const& task) const;
   /// Stops the tasks that the scheduler names for the group, which has none ahead of its workers.
