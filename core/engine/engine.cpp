@@ -93,11 +93,11 @@ void Engine::try_drain() {
 }
 
 // A worker that others have taken the processor from may hold tasks for milliseconds. Who has nothing else to do runs
-// them, or what they let others do.
+// them, or what they let others do. A run at rest stays so.
 void Engine::recall_for(WorkerLane const& idle) {
   if (!m_lock.try_lock()) return;
   try {
-    if (!m_broken) {
+    if (!m_broken && m_planner.live_tasks() > 0) {
       m_planner.set_now(m_accounts.now());
       if (m_planner.absent(idle.id)) m_planner.handle(WorkerBack{idle.id});
       m_lanes.recall(idle, topology(), [&](TaskId task) { m_planner.handle(TaskReturned{task}); });

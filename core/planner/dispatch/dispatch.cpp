@@ -224,6 +224,7 @@ void Dispatch::end(LiveTask& task) {
   if (!task.handover()) m_context.commands.emplace_back(RetireCommand{id});
   AccessList const accesses = m_tasks.finish(id, [&](LiveTask& released) { make_ready(released); });
   if (accesses.commutes()) end_turn(id, accesses);
+  if (m_tasks.size() == 0) m_workers.all_back();
   m_movement.uses_ended(accesses, wrote_on);
 }
 
@@ -293,7 +294,7 @@ bool Dispatch::may_restart(LiveTask const& task) const {
          });
 }
 
-// Undoes `commit` and what followed from it.
+// Undoes `commit` and what followed from it; `let_go` undoes `place`.
 void Dispatch::uncommit(LiveTask& task) {
   NodeId const id = node_of(task);
   auto& node = m_nodes[id.index()];
@@ -313,7 +314,6 @@ void Dispatch::uncommit(LiveTask& task) {
   m_movement.room_may_have_changed(id);
 }
 
-// Undoes `place`.
 void Dispatch::let_go(LiveTask& task) {
   auto& group = m_groups[task.assignment.group.index()];
   group.refused = {};

@@ -32,10 +32,13 @@ class Workers {
   void abort(WorkerId worker, TaskId task) { m_workers[worker.index()].aborted = task; }
   [[nodiscard]] TaskId aborted(WorkerId worker) const { return m_workers[worker.index()].aborted; }
   /// The task does not run: nothing follows it. If nobody asked for that, the worker is absent until one of its tasks
-  /// ends or it is back.
+  /// ends, it is back, or no task is left.
   void returned(WorkerId worker, TaskId task, Duration estimate);
   [[nodiscard]] bool absent(WorkerId worker) const { return m_workers[worker.index()].absent; }
   void back(WorkerId worker) { m_workers[worker.index()].absent = false; }
+  void all_back() {
+    for (auto& worker : m_workers) worker.absent = false;
+  }
 
  private:
   struct State {
