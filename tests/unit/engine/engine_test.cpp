@@ -90,7 +90,7 @@ TEST(Engine, TasksMayBeSubmittedFromSeveralThreads) {
   EXPECT_THAT(counters, testing::Each(2000U));
 }
 
-// What the tasks of the next test see and do.
+// What the tasks of the next two tests see and do.
 struct LongKernel {
   std::array<std::atomic<bool>, 2> gate_open{};  // by worker
   std::atomic<int> gates = 0;                    // that were reached
@@ -114,15 +114,33 @@ bool comes_true(std::function<bool()> const& condition) {
   return true;
 }
 
-TEST(Engine, ResultsDoNotWaitForALongKernelBehindThem) {
-  EngineFixture fixture(2);
-  LongKernel all;
+// Each of two workers holds a gate that is closed, whose codelet and `usually_short` the engine believes to be short;
+// eight short tasks, on the first eight data, wait behind these gates. False: the gates were not reached.
+bool put_behind_gates(EngineFixture& fixture, LongKernel& all, CodeletId usually_short,
+                      std::array<std::uint64_t, 10>& values, std::vector<DataId>& data) {
   auto const gate = fixture.codelet("gate", [](KernelCall const& call) {
     auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
     if (task.all == nullptr) return;
     ++task.all->gates;
     comes_true([&] { return task.all->gate_open[call.worker.index()].load(); });
   });
+  for (auto& v : values) data.push_back(fixture.in_place(v));
+  for (int i = 0; i < 100; ++i) {
+    fixture.submit(gate, {{data[8], ReadWrite}}, LongKernelTask{});
+    fixture.submit(usually_short, {{data[9], ReadWrite}}, LongKernelTask{});
+  }
+  fixture.engine->wait();
+  for (auto const x : {data[8], data[9]}) fixture.submit(gate, {{x, ReadWrite}}, LongKernelTask{&all});
+  if (!comes_true([&] { return all.gates == 2; })) return false;
+  for (int i = 0; i < 8; ++i) fixture.submit(usually_short, {{data[i], ReadWrite}}, LongKernelTask{&all, i});
+  return true;
+}
+
+TEST(Engine, ResultsDoNotWaitForALongKernelBehindThem) {
+  EngineFixture fixture(2);
+  LongKernel all;
+  std::array<std::uint64_t, 10> values{};
+  std::vector<DataId> data;
   // The second one behind the last gate waits for the follower of the first, which the other worker can run.
   auto const usually_short = fixture.codelet("usually short", [](KernelCall const& call) {
     auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
@@ -138,17 +156,7 @@ TEST(Engine, ResultsDoNotWaitForALongKernelBehindThem) {
     auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
     if (task.number == task.all->first) task.all->followed = task.number;
   });
-  std::array<std::uint64_t, 10> values{};
-  std::vector<DataId> data;
-  for (auto& v : values) data.push_back(fixture.in_place(v));
-  for (int i = 0; i < 100; ++i) {
-    fixture.submit(gate, {{data[8], ReadWrite}}, LongKernelTask{});
-    fixture.submit(usually_short, {{data[9], ReadWrite}}, LongKernelTask{});
-  }
-  fixture.engine->wait();
-  for (auto const x : {data[8], data[9]}) fixture.submit(gate, {{x, ReadWrite}}, LongKernelTask{&all});
-  ASSERT_TRUE(comes_true([&] { return all.gates == 2; }));
-  for (int i = 0; i < 8; ++i) fixture.submit(usually_short, {{data[i], ReadWrite}}, LongKernelTask{&all, i});
+  ASSERT_TRUE(put_behind_gates(fixture, all, usually_short, values, data));
   for (int i = 0; i < 8; ++i) fixture.submit(follower, {{data[i], ReadWrite}}, LongKernelTask{&all, i});
   all.gate_open[0] = true;
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // worker 0 sleeps
@@ -163,27 +171,13 @@ TEST(Engine, ResultsDoNotWaitForALongKernelBehindThem) {
 TEST(Engine, AnIdleWorkerRunsTheTasksThatWaitBehindALongOne) {
   EngineFixture fixture(2);
   LongKernel all;
-  auto const gate = fixture.codelet("gate", [](KernelCall const& call) {
-    auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
-    if (task.all == nullptr) return;
-    ++task.all->gates;
-    comes_true([&] { return task.all->gate_open[call.worker.index()].load(); });
-  });
+  std::array<std::uint64_t, 10> values{};
+  std::vector<DataId> data;
   auto const usually_short = fixture.codelet("usually short", [](KernelCall const& call) {
     auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
     if (task.all != nullptr) ++task.all->ended;
   });
-  std::array<std::uint64_t, 10> values{};
-  std::vector<DataId> data;
-  for (auto& v : values) data.push_back(fixture.in_place(v));
-  for (int i = 0; i < 100; ++i) {
-    fixture.submit(gate, {{data[8], ReadWrite}}, LongKernelTask{});
-    fixture.submit(usually_short, {{data[9], ReadWrite}}, LongKernelTask{});
-  }
-  fixture.engine->wait();
-  for (auto const x : {data[8], data[9]}) fixture.submit(gate, {{x, ReadWrite}}, LongKernelTask{&all});
-  ASSERT_TRUE(comes_true([&] { return all.gates == 2; }));
-  for (int i = 0; i < 8; ++i) fixture.submit(usually_short, {{data[i], ReadWrite}}, LongKernelTask{&all, i});
+  ASSERT_TRUE(put_behind_gates(fixture, all, usually_short, values, data));
   all.gate_open[1] = true;
   EXPECT_TRUE(comes_true([&] { return all.ended == 8; })) << all.ended;
   all.gate_open[0] = true;
