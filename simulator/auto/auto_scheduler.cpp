@@ -32,8 +32,8 @@ constexpr double measured_part = 0.9;
 constexpr int quiet_part = 4;
 // Candidates are told of so many times the tasks that are simulated.
 constexpr std::uint64_t told_ahead = 16;
-// Fewer tasks of a larger run say little about it; more candidates than this are simulated only if that leaves each of
-// them so many.
+// Fewer tasks of a larger run say little about it: more candidates than these few are simulated only if that leaves
+// each of them so many, and another choice is made only if it can simulate so many of the few.
 constexpr std::uint64_t enough_tasks = 3000;
 constexpr std::size_t few_candidates = 3;
 // Beliefs that differ by less than this part do not count: a likelier candidate is used. Of parts of runs, and of whole
@@ -185,6 +185,7 @@ void AutoScheduler::submitted(TaskId task) {
   m_known.insert(task, {.new_in = m_looks});
   if (m_tasks.size() >= 2 * m_known_tasks + few_tasks) m_tasks = known_tasks();
   m_tasks.push_back(task);
+  m_chose_among_whole = false;
   ++m_known_tasks;
   ++m_waiting;
   ++m_new;
@@ -400,7 +401,10 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(std::vector<TaskId
   auto const number = std::clamp<std::uint64_t>(most_tasks / std::min(all, enough_tasks),
                                                 std::min(few_candidates, names.size()), names.size());
   auto const each = std::min(all, most_tasks / number);
-  if (each < std::min<std::uint64_t>(few_tasks, all)) return candidates;
+  if (each < std::min<std::uint64_t>(m_choices > 0 ? enough_tasks : few_tasks, all)) return candidates;
+  // A part of a run tells little of what memories do once they are full: it overrules no choice among whole ones.
+  if (each < all && m_chose_among_whole) return candidates;
+  m_chose_among_whole = each == all;
   for (auto const& name : std::span(names).first(number)) {
     auto const eviction = m_eviction.empty() ? default_eviction(name) : m_eviction;
     // One run at a time is in memory: each has a planner of its own.

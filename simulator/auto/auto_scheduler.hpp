@@ -87,7 +87,8 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 /// Costs are counted, not clocked, so that the same estimates give the same choice: all its simulations together have
 /// at most `tasks` tasks, or so many as take 2 % of the believed time of the run at 10 µs each. If that is less than
 /// all tasks under all candidates, three or more of the likely ones are simulated until as many tasks of each have
-/// ended, and judged by the work done until then and by the longest chain that is left. Likely are dmdas, planned and
+/// ended, and judged by the work done until then and by the longest chain that is left; that overrules no choice that
+/// was made among whole runs of the same tasks. Likely are dmdas, planned and
 /// laheteroprio if all data fit in the memory of each device (of the host if there are none), and else planned, darts
 /// and superblock.
 class GRANARY_EXPORT AutoScheduler final : public Scheduler {
@@ -176,11 +177,12 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   Bursts m_bursts;
   Instant m_burst_began{};
   Instant m_last_submission{};
-  std::size_t m_new = 0;         // waiting tasks that were submitted since the last choice
-  std::size_t m_finished = 0;    // tasks
-  std::size_t m_look_again = 0;  // too little was measured: look again when so many have finished
-  bool m_departed = false;       // from what was believed
-  std::vector<Duration> m_ends;  // believed, since the last choice
+  std::size_t m_new = 0;             // waiting tasks that were submitted since the last choice
+  std::size_t m_finished = 0;        // tasks
+  std::size_t m_look_again = 0;      // too little was measured: look again when so many have finished
+  bool m_departed = false;           // from what was believed
+  bool m_chose_among_whole = false;  // the last choice compared whole runs, and no task has come since
+  std::vector<Duration> m_ends;      // believed, since the last choice
   Instant m_chosen_at{};
   Instant m_compared_from{};
   double m_done = 0;             // work since the last choice, as Rehearsal::work_seconds

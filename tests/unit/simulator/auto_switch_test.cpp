@@ -52,6 +52,34 @@ TEST(AutoInMidRun, ChoosesAgainWhenWorkersBecomeSlower) {
   EXPECT_THAT(stage.remark(), StartsWith("auto-test-all: "));
 }
 
+// The choices in a run of so many tasks of 1 ms on four cores that become slower by `factor` after 40 ms.
+double choices_with_slower_workers(std::size_t tasks, double factor, std::string const& simulated) {
+  SimulatorOptions options;
+  for (std::uint32_t w = 0; w < 4; ++w)
+    options.slow.push_back({WorkerId(w), factor, Instant(std::chrono::milliseconds(40))});
+  Stage stage(cores(4), own_policies("auto:candidates=auto-test-one+auto-test-all:tasks=" + simulated), options);
+  stage.submit_free(tasks);
+  stage.run(tasks);
+  return stage.counter("choices");
+}
+
+TEST(AutoInMidRun, PartsOverruleNoChoiceAmongWholeRuns) {
+  EXPECT_EQ(choices_with_slower_workers(10'000, 2, "26500"), 1) << "3,250 of each are left, less than the whole";
+  EXPECT_GE(choices_with_slower_workers(10'000, 2, "60000"), 2);
+}
+
+TEST(AutoInMidRun, DoesNotChooseAgainFromTooFewTasks) {
+  // The first choice simulates 400 tasks of each. Of more than 4,000 new ones, 3,000 of each are enough.
+  for (auto const& [simulated, choices] : {std::pair{"5000", 1}, std::pair{"7000", 2}}) {
+    Stage stage(cores(4), own_policies("auto:candidates=auto-test-one+auto-test-all:tasks=" + std::string(simulated)));
+    stage.submit_free(400);
+    stage.step_until(100);
+    stage.submit_free(4000);
+    stage.run(4400);
+    EXPECT_EQ(stage.counter("choices"), choices) << simulated;
+  }
+}
+
 TEST(AutoInMidRun, LeavesAKindOfWorkerThatIsSlowerThanBelieved) {
   // The device is believed to be 20 times as fast as a core, and is not half as fast.
   register_toys();
