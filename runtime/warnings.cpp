@@ -3,15 +3,26 @@
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
+#include <granary/policies/registry.hpp>
 #include <granary/runtime/host_plan.hpp>
 #include <granary/runtime/machine.hpp>
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <mutex>
 #include <set>
 
 namespace granary {
+namespace {
+
+std::vector<std::string> schedulers_that_heed_priorities() {
+  auto names = scheduler_names();
+  std::erase_if(names, [](auto const& name) { return !make_scheduler(name)->heeds_priorities(); });
+  return names;
+}
+
+}  // namespace
 
 Surroundings find_surroundings(RuntimeOptions const& options) {
   auto const host = discover_topology();
@@ -59,9 +70,9 @@ std::vector<std::string> find_warnings(RuntimeOptions const& options, EngineStat
   std::vector<std::string> warnings;
   if (run.priorities_ignored) {
     warnings.push_back(
-        fmt::format("the scheduler '{}' ignores the priorities of this run's tasks: darts, dmdas, "
-                    "heftp, lws and prio use them (--scheduler, GRANARY_SCHEDULER)",
-                    options.scheduler));
+        fmt::format("the scheduler '{}' ignores the priorities of this run's tasks: {} use them (--scheduler, "
+                    "GRANARY_SCHEDULER)",
+                    options.scheduler, fmt::join(schedulers_that_heed_priorities(), ", ")));
   }
   if (run.device_need > 0) {
     warnings.push_back(fmt::format(

@@ -38,8 +38,8 @@ int main(int argc, char** argv) {
         LuRunOptions options;
         CommandLine line(
             "granary-lu",
-            "LU factorization P A = L U, with tournament pivoting, of a matrix that may be rectangular and larger "
-            "than memory.",
+            "LU factorization P A = L U of a matrix that may be rectangular and larger than memory, with partial "
+            "pivoting if a panel fits in memory, else with tournaments.",
             options);
         add_arguments(line, options);
         if (!line.parse(argc, argv)) return;

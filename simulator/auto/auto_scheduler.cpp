@@ -345,8 +345,8 @@ void AutoScheduler::choose() {
                      present->seconds <= (1 + worth_changing) * candidates[0].seconds + reload_seconds();
   if (stays) std::rotate(candidates.begin(), present, present + 1);
   auto& chosen = candidates.front();
-  m_remark =
-      chosen.name + ": " + text_of(chosen.seconds) + (chosen.limit.empty() ? "" : ", limited by " + chosen.limit);
+  m_remark = chosen.name + ": " + text_of(chosen.seconds) + (m_choices > 1 ? " for the rest" : "") +
+             (chosen.limit.empty() ? "" : ", limited by " + chosen.limit);
   for (auto other = candidates.begin() + 1; other != candidates.end(); ++other)
     m_remark += (other == candidates.begin() + 1 ? "; " : ", ") + other->name + " " + text_of(other->seconds);
   m_ends = std::move(chosen.ends);

@@ -85,7 +85,9 @@ TEST(Warnings, PrioritiesThatNobodyHeeds) {
   options.scheduler = "eager";
   EngineStatistics run;
   run.priorities_ignored = true;
-  EXPECT_THAT(find_warnings(options, run, 1), ElementsAre(HasSubstr("the scheduler 'eager' ignores the priorities")));
+  EXPECT_THAT(find_warnings(options, run, 1),
+              ElementsAre(AllOf(HasSubstr("the scheduler 'eager' ignores the priorities"),
+                                HasSubstr(": darts, dmdas, heftp, heteroprio,"), Not(HasSubstr("dmda,")))));
 }
 
 TEST(Warnings, TasksThatRanOneAtATime) {
