@@ -25,8 +25,8 @@ enum class GRANARY_EXPORT TaskPhase : std::uint8_t {
 struct GRANARY_EXPORT Task {
   TaskId id;
   CodeletId codelet;
-  std::uint32_t predecessors = 0;        ///< unfinished ones, counted once per datum that links them
-  std::uint32_t first_successor = none;  ///< head of its list of edges in the task graph
+  std::uint32_t predecessors = 0;       ///< unfinished ones, counted once per datum that links them
+  std::uint32_t last_successor = none;  ///< end of its list of edges in the task graph
   std::int64_t priority = 0;
   double flops = 0;
   std::uint64_t position = 0;  ///< in the order of submission; ids count this planner's tasks only

@@ -31,8 +31,8 @@ class GRANARY_EXPORT BasicTaskGraph {
   /// when it may run at once.
   Node& add(AccessList accesses);
 
-  /// Removes a task that ran or was cancelled, and calls `released(Node&)` for each task that waited for it alone.
-  /// Returns its accesses.
+  /// Removes a task that ran or was cancelled, and calls `released(Node&)` for each task that waited for it alone, in
+  /// the order of submission. Returns its accesses.
   template <class Function>
   AccessList finish(TaskId id, Function&& released) {
     Node& task = m_tasks[id];
@@ -40,8 +40,11 @@ class GRANARY_EXPORT BasicTaskGraph {
     for (auto const& access : accesses) {
       if (!access.repeated) end_access(access);
     }
-    std::uint32_t edge = task.first_successor;
+    std::uint32_t const last = task.last_successor;
     m_tasks.erase(id);
+    if (last == Task::none) return accesses;
+    std::uint32_t edge = std::exchange(m_links[last].next, Task::none);  // the first
+    std::uint32_t const first = edge;
     while (edge != Task::none) {
       // They lie anywhere in memory: several are on their way from there before the first is changed.
       std::array<Node*, 8> successors;
@@ -50,21 +53,25 @@ class GRANARY_EXPORT BasicTaskGraph {
         auto const [successor, next] = m_links[edge];
         successors[count] = &m_tasks[id_of(successor)];
         __builtin_prefetch(successors[count], 1);
-        free_link(edge);
         edge = next;
       }
       for (std::size_t i = 0; i < count; ++i) {
         if (--successors[i]->predecessors == 0) released(*successors[i]);
       }
     }
+    m_links[last].next = std::exchange(m_free_link, first);
     return accesses;
   }
 
-  /// Calls `function(TaskId)` for each successor, once per datum that links them.
+  /// Calls `function(TaskId)` for each successor, once per datum that links them, in the order of submission.
   template <class Function>
   void for_each_successor(Task const& task, Function&& function) const {
-    for (auto edge = task.first_successor; edge != Task::none; edge = m_links[edge].next)
+    if (task.last_successor == Task::none) return;
+    auto edge = task.last_successor;
+    do {
+      edge = m_links[edge].next;
       function(id_of(m_links[edge].task));
+    } while (edge != task.last_successor);
   }
 
   [[nodiscard]] Node& operator[](TaskId id) { return m_tasks[id]; }
@@ -218,7 +225,11 @@ void BasicTaskGraph<Node>::add_edge(TaskId before, Node& after) {
   if (!before.valid()) return;
   Node* const predecessor = m_tasks.find(before);
   if (predecessor == nullptr || predecessor == &after) return;  // the task itself: one that ended 2^32 tasks ago
-  predecessor->first_successor = take_link(after.id, predecessor->first_successor);
+  // The list is a ring, of which the task has the last link: new ones come last, and the first is found at once.
+  auto const last = predecessor->last_successor;
+  auto const link = take_link(after.id, Task::none);
+  m_links[link].next = last == Task::none ? link : std::exchange(m_links[last].next, link);
+  predecessor->last_successor = link;
   ++after.predecessors;
 }
 

@@ -3,6 +3,7 @@
 
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
+#include <granary/core/model/machine.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -16,8 +17,9 @@ namespace granary {
 /// What the planner still has to do for an event. Its functions post items here, and its loop performs one after the
 /// other, so that no function calls back into the one that called it.
 ///
-/// Items are taken in this order: cancellations, then movements of data first in, first out, then nodes, groups and
-/// external tasks, in a cyclic sweep by index. What is posted again before its turn has one turn.
+/// Items are taken in this order: cancellations, then movements of data first in, first out, then in a cyclic sweep:
+/// nodes, groups of devices, groups of cores, each by index, and external tasks. Devices have their turns before cores,
+/// so that a ready task which both may run goes to an idle device. What is posted again before its turn has one turn.
 class GRANARY_EXPORT Agenda {
  public:
   /// The task will not run: it is cancelled, or its codelet has thrown when it was asked for bounds.
@@ -59,14 +61,24 @@ class GRANARY_EXPORT Agenda {
   struct BeginExternal {};
   using Movement = std::variant<StartTransfers, Fetch, PassThrough, WriteBack, Forget>;
 
-  Agenda(std::size_t nodes, std::size_t groups)
-      : m_nodes(nodes), m_groups(groups), m_turns((nodes + groups + 64) / 64) {}
+  explicit Agenda(Topology const& topology)
+      : m_nodes(topology.machine().nodes.size()), m_turns((m_nodes + topology.groups().size() + 64) / 64) {
+    auto const count = static_cast<std::uint32_t>(topology.groups().size());
+    m_turn_of_group.resize(count);
+    for (WorkerKind const kind : {WorkerKind::Device, WorkerKind::Cpu}) {
+      for (GroupId group(0); group.index() < count; group = GroupId(group.value() + 1)) {
+        if (topology.group(group).kind != kind) continue;
+        m_turn_of_group[group.index()] = m_nodes + m_groups.size();
+        m_groups.push_back(group);
+      }
+    }
+  }
 
   void post(Cancel item) { m_cancelled.push_back(item.task); }
   void post(Movement item) { m_movements.push_back(item); }
   void post(GiveRoom item) { post_turn(item.node.index()); }
-  void post(Commit item) { post_turn(m_nodes + item.group.index()); }
-  void post(BeginExternal) { post_turn(m_nodes + m_groups); }
+  void post(Commit item) { post_turn(m_turn_of_group[item.group.index()]); }
+  void post(BeginExternal) { post_turn(m_nodes + m_groups.size()); }
 
   /// Calls `perform` with the next item; false if there is none.
   template <class Perform>
@@ -86,10 +98,10 @@ class GRANARY_EXPORT Agenda {
       auto const index = take_turn();
       if (index < m_nodes) {
         perform(GiveRoom{NodeId(static_cast<std::uint32_t>(index))});
-      } else if (index == m_nodes + m_groups) {
+      } else if (index == m_nodes + m_groups.size()) {
         perform(BeginExternal{});
       } else {
-        perform(Commit{GroupId(static_cast<std::uint32_t>(index - m_nodes))});
+        perform(Commit{m_groups[index - m_nodes]});
       }
     } else {
       m_next_turn = 0;
@@ -121,7 +133,8 @@ class GRANARY_EXPORT Agenda {
   }
 
   std::size_t m_nodes;
-  std::size_t m_groups;
+  std::vector<GroupId> m_groups;             // in the order of their turns
+  std::vector<std::size_t> m_turn_of_group;  // by group
   std::vector<TaskId> m_cancelled;
   std::vector<Movement> m_movements;
   std::size_t m_taken = 0;             // of m_movements

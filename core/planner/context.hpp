@@ -20,7 +20,7 @@ struct PlannerContext {
   Topology topology;
   PlannerOptions options;
   std::deque<Codelet> codelets = {};  // lanes keep pointers to their names
-  Agenda agenda = {topology.machine().nodes.size(), topology.groups().size()};
+  Agenda agenda = Agenda(topology);
   std::vector<Command> commands = {};  // decided, and not performed yet
   Statistics statistics = {};
   std::vector<PlannerObserver*> observers = {};

@@ -313,6 +313,9 @@ class HierarchicalPaper(unittest.TestCase):
         self.assertGreater(self.gflops(1, 16128, 1152, 192), 0.95 * self.gflops(1, 16128, 768, 192))
 
 
+HP = "heteroprio:limit=0:slow=least-urgent:merge_device=1"
+
+
 class StaticPaper(unittest.TestCase):
     """Cholesky in single precision on nine cores and three GPUs without transfers."""
 
@@ -321,6 +324,18 @@ class StaticPaper(unittest.TestCase):
     def rates(self, tiles, schedulers, **more):
         runs = simulate(**self.NODE, tiles=tiles, scheduler=",".join(schedulers), **more)
         return [runs[scheduler]["gflops"] for scheduler in schedulers]
+
+    def test_figure_6_heft(self):
+        """As list simulations from the paper's text, with a queue for each kind of worker."""
+        for tiles, gflops in zip((8, 12, 16, 20, 24, 32), (962, 1311, 1524, 1656, 1723, 1793)):
+            rate, = self.rates(tiles, ("heft",))
+            self.assertAlmostEqual(rate / gflops, 1, delta=0.01, msg=f"{tiles} tiles")
+
+    def test_figure_10_plain_heteroprio(self):
+        """As list simulations from the paper's text: idle GPUs choose before idle cores."""
+        for tiles, gflops in zip((8, 12, 16, 20, 24, 32), (479, 822, 1176, 1420, 1671, 1781)):
+            rate, = self.rates(tiles, (HP,))
+            self.assertAlmostEqual(rate / gflops, 1, delta=0.01, msg=f"{tiles} tiles")
 
     def test_figure_6_priorities_and_the_look_at_the_makespan_gain(self):
         for tiles in (8, 12, 16, 20, 24):
@@ -336,7 +351,7 @@ class StaticPaper(unittest.TestCase):
     def test_figures_10_to_12_spoliation(self):
         for tiles in (8, 12, 16, 20):
             plain, sp, pp, pc, pcep, pcept = self.rates(tiles, (
-                "heteroprio:limit=0:merge_device=1", *(f"heteroprio:spoliation={rule}" for rule in ("sp", "pp", "pc", "pcep", "pcept"))))
+                HP, *(f"heteroprio:spoliation={rule}" for rule in ("sp", "pp", "pc", "pcep", "pcept"))))
             self.assertGreater(sp, plain, f"{tiles} tiles")
             if tiles == 8:
                 continue

@@ -42,7 +42,6 @@ TaskId Followers::find(WorkerId worker, GroupId group) {
     auto const& task = tasks[id];
     if (task.assignment.phase == TaskPhase::Waiting && !task.cancelled && task.allowed_on(group)) m_found.push_back(id);
   });
-  std::ranges::sort(m_found);
   std::size_t kept = 0;
   for (std::size_t i = 0, end = 0; i < m_found.size(); i = end) {
     auto const& task = tasks[m_found[i]];
@@ -91,7 +90,7 @@ GroupId Followers::group_to_follow(AccessList const& accesses) const {
     auto const writes_last = [&](WorkerId worker) {
       TaskId const id = m_dispatch.workers().last(worker);
       auto const* const last = id.valid() ? m_dispatch.tasks().find(id) : nullptr;
-      return last != nullptr && last->first_successor == Task::none &&
+      return last != nullptr && last->last_successor == Task::none &&
              std::ranges::any_of(last->accesses,
                                  [&](Access const& of) { return of.data == access.data && writes(of.mode); });
     };

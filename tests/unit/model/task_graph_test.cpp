@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -27,7 +28,7 @@ TEST(TaskGraph, ReadersFollowTheWriterAndAWriterFollowsTheReaders) {
   EXPECT_EQ(graph.add(list({read(0)})).predecessors, 1U);
   EXPECT_EQ(graph.add(list({read(0)})).predecessors, 1U);
   EXPECT_EQ(graph.add(list({write(0)})).predecessors, 2U);
-  EXPECT_EQ(finish(graph, TaskId(0)), (std::vector<TaskId>{TaskId(2), TaskId(1)}));
+  EXPECT_EQ(finish(graph, TaskId(0)), (std::vector<TaskId>{TaskId(1), TaskId(2)}));
   EXPECT_TRUE(finish(graph, TaskId(1)).empty());
   EXPECT_EQ(finish(graph, TaskId(2)), (std::vector<TaskId>{TaskId(3)}));
   EXPECT_TRUE(finish(graph, TaskId(3)).empty());
@@ -45,10 +46,34 @@ TEST(TaskGraph, ARunOfTasksThatCommuteFollowsWhatIsBeforeAndIsFollowedAsAWhole) 
   EXPECT_EQ(graph.add(list({commute(0)})).predecessors, 2U);
   EXPECT_EQ(graph.add(list({write(0)})).predecessors, 2U) << "the second run";
   EXPECT_EQ(graph.add(list({read(0)})).predecessors, 1U);
-  EXPECT_EQ(finish(graph, TaskId(0)), (std::vector<TaskId>{TaskId(3), TaskId(2), TaskId(1)}));
+  EXPECT_EQ(finish(graph, TaskId(0)), (std::vector<TaskId>{TaskId(1), TaskId(2), TaskId(3)}));
   EXPECT_TRUE(finish(graph, TaskId(2)).empty());
   EXPECT_TRUE(finish(graph, TaskId(3)).empty());
-  EXPECT_EQ(finish(graph, TaskId(1)), (std::vector<TaskId>{TaskId(5), TaskId(4)}));
+  EXPECT_EQ(finish(graph, TaskId(1)), (std::vector<TaskId>{TaskId(4), TaskId(5)}));
+}
+
+std::vector<TaskId> numbers(std::uint64_t from, std::uint64_t to) {
+  std::vector<TaskId> tasks;
+  for (auto t = from; t <= to; ++t) tasks.emplace_back(t);
+  return tasks;
+}
+
+// Round by round the edges take links that those of the round before have left.
+TEST(TaskGraph, ReleasesInTheOrderOfSubmission) {
+  TaskGraph graph;
+  for (std::uint64_t first = 0; first < 90; first += 30) {
+    graph.add(list({write(0), write(1)}));
+    graph.add(list({write(2)}));
+    for (int t = 2; t < 30; ++t) graph.add(t % 2 == 0 ? list({read(0), read(1)}) : list({read(1), read(2)}));
+    std::vector<TaskId> successors;
+    graph.for_each_successor(graph[TaskId(first)], [&](TaskId task) { successors.push_back(task); });
+    EXPECT_EQ(successors.size(), 42U) << "once for each datum";
+    EXPECT_TRUE(std::ranges::is_sorted(successors));
+    EXPECT_TRUE(finish(graph, TaskId(first + 1)).empty());
+    EXPECT_EQ(finish(graph, TaskId(first)), numbers(first + 2, first + 29));
+    for (auto const task : numbers(first + 2, first + 29)) EXPECT_TRUE(finish(graph, task).empty());
+  }
+  EXPECT_EQ(graph.size(), 0U);
 }
 
 TEST(TaskGraph, ForgetsFinishedTasksOfALongRun) {
@@ -138,7 +163,9 @@ TEST(TaskGraph, AgreesWithASlowReferenceOnRandomGraphs) {
         auto const chosen = *std::next(runnable.begin(), static_cast<std::ptrdiff_t>(random.below(runnable.size())));
         runnable.erase(chosen);
         reference.finish(chosen);
-        for (TaskId const released : finish(graph, chosen)) EXPECT_TRUE(runnable.insert(released).second);
+        auto const released = finish(graph, chosen);
+        EXPECT_TRUE(std::ranges::is_sorted(released)) << "seed " << seed << ", step " << step;
+        for (TaskId const task : released) EXPECT_TRUE(runnable.insert(task).second);
       }
       ASSERT_EQ(runnable, reference.runnable()) << "seed " << seed << ", step " << step;
     }

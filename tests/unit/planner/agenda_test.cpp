@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace granary {
@@ -40,8 +41,22 @@ Agenda::GiveRoom room(std::uint32_t node) { return {NodeId(node)}; }
 Agenda::Commit commit(std::uint32_t group) { return {GroupId(group)}; }
 Agenda::Forget forget(std::uint32_t data) { return {DataId(data)}; }
 
+// Nodes in a row, the first of which have a group of workers each.
+Topology machine(std::uint32_t nodes, std::vector<WorkerKind> const& groups) {
+  Machine machine;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    machine.add_node({.name = "node"});
+    if (n > 0) machine.add_link_pair(NodeId(n - 1), NodeId(n), 1e9);
+  }
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    machine.add_worker({.name = "worker", .node = NodeId(g), .kind = groups[g]});
+  }
+  return Topology(std::move(machine));
+}
+Topology cores(std::uint32_t nodes, std::size_t groups) { return machine(nodes, {groups, WorkerKind::Cpu}); }
+
 TEST(Agenda, TakesCancellationsThenMovementsThenNodesThenGroupsThenExternalTasks) {
-  Agenda agenda(3, 2);
+  Agenda agenda(cores(3, 2));
   agenda.post(Agenda::BeginExternal{});
   agenda.post(commit(1));
   agenda.post(room(2));
@@ -56,8 +71,18 @@ TEST(Agenda, TakesCancellationsThenMovementsThenNodesThenGroupsThenExternalTasks
   EXPECT_THAT(drain(agenda), ElementsAre());
 }
 
+TEST(Agenda, DevicesHaveTheirTurnsBeforeCores) {
+  using enum WorkerKind;
+  Agenda agenda(machine(5, {Cpu, Device, Cpu, Device}));
+  agenda.post(Agenda::BeginExternal{});
+  for (std::uint32_t group : {0U, 1U, 2U, 3U}) agenda.post(commit(group));
+  agenda.post(room(4));
+  EXPECT_THAT(drain(agenda),
+              ElementsAre("room 4", "commit 1", "commit 3", "commit 0", "commit 2", "begin external tasks"));
+}
+
 TEST(Agenda, ANodeOrGroupThatIsPostedTwiceHasOneTurn) {
-  Agenda agenda(1, 1);
+  Agenda agenda(cores(1, 1));
   for (int i = 0; i < 3; ++i) {
     agenda.post(room(0));
     agenda.post(commit(0));
@@ -68,7 +93,7 @@ TEST(Agenda, ANodeOrGroupThatIsPostedTwiceHasOneTurn) {
 
 // So that a group which always finds more to do cannot keep the others from their turn.
 TEST(Agenda, WhatIsPostedAgainWaitsForItsNextTurn) {
-  Agenda agenda(1, 3);
+  Agenda agenda(cores(3, 3));
   for (std::uint32_t group = 0; group < 3; ++group) agenda.post(commit(group));
   int again = 2;
   auto const taken = drain(agenda, [&](std::string const& name) {
@@ -81,7 +106,7 @@ TEST(Agenda, WhatIsPostedAgainWaitsForItsNextTurn) {
 }
 
 TEST(Agenda, WhatAnItemPostsIsTakenBeforeTheNextTurn) {
-  Agenda agenda(2, 1);
+  Agenda agenda(cores(2, 1));
   agenda.post(room(0));
   agenda.post(room(1));
   auto const taken = drain(agenda, [&](std::string const& name) {
@@ -92,7 +117,7 @@ TEST(Agenda, WhatAnItemPostsIsTakenBeforeTheNextTurn) {
 }
 
 TEST(Agenda, HasAsManyNodesAndGroupsAsAMachine) {
-  Agenda agenda(70, 64);
+  Agenda agenda(cores(70, 64));
   for (std::uint32_t i : {69U, 63U, 64U, 0U}) agenda.post(room(i));
   for (std::uint32_t i : {63U, 0U}) agenda.post(commit(i));
   EXPECT_THAT(drain(agenda), ElementsAre("room 0", "room 63", "room 64", "room 69", "commit 0", "commit 63"));

@@ -37,6 +37,33 @@ TEST(Planner, RunsATaskAfterThoseItDependsOn) {
   EXPECT_EQ(hand.planner.statistics().tasks_run, 4U);
 }
 
+TEST(Planner, TasksReleasedTogetherRunInTheOrderOfSubmission) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 10);
+  hand.submit({write(a)});
+  for (int t = 1; t < 12; ++t) hand.submit({read(a)});
+  hand.finish_all();
+  EXPECT_THAT(hand.order_of_runs(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+}
+
+// The cores' group is the first, and the data are in the memory of both.
+TEST(Planner, AnIdleDeviceIsAskedBeforeAnIdleCore) {
+  for (auto const* scheduler : {"eager", "lfq", "heteroprio:limit=0"}) {
+    Machine machine = disk_and_host(1000, 8, 2);
+    machine.add_worker({.name = "gpu", .node = host_node, .kind = WorkerKind::Device});
+    Hand hand(std::move(machine), {.depth = 0}, scheduler);
+    DataId const a = hand.temporary("a", 10);
+    TaskId const first = hand.submit({write(a)});
+    std::vector<TaskId> readers;
+    for (int t = 0; t < 3; ++t) readers.push_back(hand.submit({read(a)}));
+    ASSERT_EQ(hand.runs.size(), 1U) << scheduler;
+    EXPECT_EQ(hand.runs[0].worker, WorkerId(2)) << scheduler;
+    hand.finish(first);
+    ASSERT_EQ(hand.runs.size(), 3U) << scheduler;
+    EXPECT_EQ(hand.runs[0].worker, WorkerId(2)) << scheduler;
+  }
+}
+
 TEST(Planner, RetiresEachTaskOnce) {
   Hand hand(disk_and_host(1000));
   DataId const a = hand.temporary("a", 10);

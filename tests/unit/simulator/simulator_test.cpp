@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -128,6 +129,21 @@ TEST(Simulator, RunsWorkersSideBySideAndEachInOrder) {
     EXPECT_EQ(nanoseconds(report.end), 8000 / workers);
     for (auto const& worker : report.workers) EXPECT_EQ(worker.busy, Duration(8000 / workers));
   }
+}
+
+TEST(Simulator, TasksReleasedTogetherStartInTheOrderOfSubmission) {
+  Bench bench(disk_and_host(2), {.trace = {.record = true}});
+  DataId const a = bench.stored("a", 1000);
+  DataId const b = bench.stored("b", 1000);
+  bench.submit({{a, AccessMode::ReadWrite}, {b, AccessMode::ReadWrite}}, 100);
+  for (int t = 1; t < 20; ++t) {
+    bench.submit({{t % 3 == 0 ? b : a, AccessMode::Read}, {b, AccessMode::Read}}, 10.0 * (1 + t % 5));
+  }
+  bench.simulator.run();
+  auto tasks = bench.simulator.trace().tasks;
+  ASSERT_EQ(tasks.size(), 20U);
+  std::ranges::stable_sort(tasks, {}, &TraceTask::begin);
+  EXPECT_TRUE(std::ranges::is_sorted(tasks, {}, &TraceTask::task));
 }
 
 TEST(Simulator, OverlapsTransfersWithKernels) {
