@@ -177,7 +177,9 @@ void Simulator::happens(TaskEnds const& end) {
   if (end.how == TaskEnds::How::Skipped) return answer(TaskSkipped{take_front(end.worker)});
   if (end.how == TaskEnds::How::Returned) return return_front(end.worker, false);
   m_lanes[end.worker.index()].busy += end.duration;
-  if (end.how == TaskEnds::How::Stopped) return return_front(end.worker, true);
+  if (end.how == TaskEnds::How::Stopped) {
+    return return_front(end.worker, true, {.begin = end.start, .end = end.start + end.duration});
+  }
   end_front(end.worker, end.duration, end.start, end.start + end.duration);
   share_inner_tasks();
 }
@@ -229,8 +231,8 @@ bool Simulator::faulty_front(WorkerId worker, std::set<TaskId>& tasks) {
   return !tasks.empty() && may_return_front(worker) && tasks.erase(m_lanes[worker.index()].queue.front().task) > 0;
 }
 
-void Simulator::return_front(WorkerId worker, bool changed) {
-  if (may_return_front(worker)) return answer(TaskReturned{take_front(worker), changed});
+void Simulator::return_front(WorkerId worker, bool changed, TaskTimes const& times) {
+  if (may_return_front(worker)) return answer(TaskReturned{take_front(worker), changed, times});
   m_lanes[worker.index()].started = false;
   start_front(worker);
 }

@@ -217,7 +217,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   TaskId take_front(WorkerId worker);
   [[nodiscard]] bool may_return_front(WorkerId worker) const;
   [[nodiscard]] bool faulty_front(WorkerId worker, std::set<TaskId>& tasks);
-  void return_front(WorkerId worker, bool changed);
+  void return_front(WorkerId worker, bool changed, TaskTimes const& times = {});
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
   void size_results(TaskId task, WorkerId worker);
   [[nodiscard]] Duration delay(Duration most);

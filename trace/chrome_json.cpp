@@ -144,8 +144,8 @@ class ChromeWriter {
       auto const& data = m_trace.data[task.data];
       m_file.print(",\"row\":{},\"column\":{}", data.position.row, data.position.column);
     }
-    m_file.print(",\"flops\":{},\"issued\":{},\"failed\":{}}}}}", task.flops,
-                 microseconds(task.issued.time_since_epoch()), task.failed);
+    m_file.print(",\"flops\":{},\"issued\":{},\"failed\":{},\"stopped\":{}}}}}", task.flops,
+                 microseconds(task.issued.time_since_epoch()), task.failed, task.stopped);
   }
 
   void write(TraceTransfer const& transfer, std::uint32_t row) {

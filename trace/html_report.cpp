@@ -189,6 +189,7 @@ class PageData {
     task("data", data);
     task("flops", [&](TraceTask const& row) { return m_flops.at(row.flops); });
     task("failed", &TraceTask::failed);
+    task("stopped", &TraceTask::stopped);
     column("waits", "begin", m_wait_order, m_waits, &TraceWait::begin);
     column("waits", "length", m_wait_order, m_waits, length);
     column("waits", "why", m_wait_order, m_waits, [](TraceWait const& row) { return static_cast<int>(row.why); });

@@ -160,6 +160,7 @@ constexpr std::string_view contents = R"paje(2 Ev Mm "Eviction"
 4 gft P "Total GFlop/s"
 5 F P Mm Mm "Intra-node data Fetch"
 6 I WS "Idle" ".9 .9 .9"
+6 S WS "Stopped" ".6 .6 .6"
 6 LI LS "Idle" ".9 .9 .9"
 6 LF LS "Fetch" ".0 .45 .7"
 6 LW LS "WriteBack" ".8 .4 .0"
@@ -341,9 +342,10 @@ class PajeWriter {
   void begin(TraceTask const& task, std::string const& at) {
     TraceData const none;
     auto const& data = task.data == TraceTask::no_data ? none : m_trace.data[task.data];
-    m_file.print("20 {} w{} WS C{} {} {} 0 0 {} {} {:.9g} {} {} {} -1\n", at, task.worker.value(), task.codelet.value(),
-                 data.bytes, paje_string(data.name), task.task.value(), task.task.value(), task.flops * 1e-9,
-                 data.position.column, data.position.row, task.index[2]);
+    auto const state = task.stopped ? "S" : fmt::format("C{}", task.codelet.value());
+    m_file.print("20 {} w{} WS {} {} {} 0 0 {} {} {:.9g} {} {} {} -1\n", at, task.worker.value(), state, data.bytes,
+                 paje_string(data.name), task.task.value(), task.task.value(), task.flops * 1e-9, data.position.column,
+                 data.position.row, task.index[2]);
     if (task.end == task.begin) end(task, at);
   }
   void end(TraceTask const& task, std::string const& at) { m_file.print("10 {} w{} WS I\n", at, task.worker.value()); }

@@ -19,7 +19,7 @@ class MeasuredTimes {
  public:
   explicit MeasuredTimes(Trace const& trace) {
     for (auto const& task : trace.tasks) {
-      if (task.failed) continue;
+      if (task.failed || task.stopped) continue;
       auto const kind = trace.machine[task.worker].kind;
       auto& [time, tasks] = m_sums[{trace.codelets[task.codelet.index()], task.flops, kind}];
       time += task.end - task.begin;

@@ -16,30 +16,34 @@ namespace granary::app {
 /// Quotes the text if CSV requires it.
 [[nodiscard]] std::string csv_field(std::string const& text);
 
-/// The tasks of a run in the order in which they started.
+/// The tasks of a run in the order in which they started; also runs of them that were stopped.
 class OrderTrace final : public PlannerObserver {
  public:
   /// CSV with a header line. Row and column are those of the tile that the task writes, empty if its name has none. The
-  /// iteration is the number of earlier tasks that wrote the datum.
+  /// iteration is the number of earlier tasks that wrote the datum. The last column is 1 for a run that was stopped, in
+  /// which case the task ran again.
   [[nodiscard]] std::string to_csv(Machine const& machine);
 
  private:
   void handled(Event const& event, NewIds ids) override;
   void performed(Command const& command) override;
-  void ended(TaskId task, TaskTimes const& times);
-
   struct Entry {
     TaskId task;
     std::string codelet;
-    std::string row;
-    std::string column;
-    std::uint32_t iteration;
+    std::string row{};
+    std::string column{};
+    std::uint32_t iteration = 0;
     WorkerId worker;
     Instant start{};
     Instant end{};
+    bool stopped = false;
   };
-  std::vector<Entry> m_entries;         // of tasks that have ended
-  std::map<TaskId, Entry> m_running;    // and of tasks that were handed to a worker
+
+  void ended(TaskId task, TaskTimes const& times);
+  Entry& add(Entry entry, TaskTimes const& times);
+
+  std::vector<Entry> m_entries;         // of runs that have ended
+  std::map<TaskId, Entry> m_running;    // and of tasks that were handed to a worker and have not ended
   std::vector<std::uint32_t> m_writes;  // by datum
 };
 

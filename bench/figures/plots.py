@@ -107,15 +107,16 @@ def order(tasks, capacity, path, title, iterations=4, workers=None):
 
 
 def lanes(tasks, colours, path, title):
-    """When each worker runs which kernel, one line per worker."""
+    """When each worker runs which kernel, one line per worker; hatched: runs that were stopped."""
     workers = sorted({task["worker"] for task in tasks}, key=lambda name: (name.rstrip("0123456789"), len(name), name))
     figure, axes = plt.subplots(figsize=(9, 0.25 * len(workers) + 1.2))
     for codelet, colour in colours.items():
-        mine = [task for task in tasks if task["codelet"] == codelet]
-        axes.barh([workers.index(task["worker"]) for task in mine],
-                  [float(task["end"]) - float(task["start"]) for task in mine],
-                  left=[float(task["start"]) for task in mine], color=colour, edgecolor="white", linewidth=0.3,
-                  label=codelet)
+        for stopped, style in (("0", dict(color=colour, edgecolor="white", linewidth=0.3, label=codelet)),
+                               ("1", dict(color="white", edgecolor=colour, linewidth=0.6, hatch="/////"))):
+            mine = [task for task in tasks if task["codelet"] == codelet and task["stopped"] == stopped]
+            axes.barh([workers.index(task["worker"]) for task in mine],
+                      [float(task["end"]) - float(task["start"]) for task in mine],
+                      left=[float(task["start"]) for task in mine], **style)
     axes.set_yticks(range(len(workers)), workers, fontsize=7)
     axes.set_xlabel("seconds")
     axes.legend(fontsize=7, ncols=len(colours), loc="lower right")

@@ -150,7 +150,7 @@ void Engine::answer(TaskEnd& end, Afterwards& after) {
   if (end.skipped) {
     m_planner.handle(TaskSkipped{end.task});
   } else if (end.stopped) {
-    m_planner.handle(TaskReturned{end.task, end.changed});
+    m_planner.handle(TaskReturned{end.task, end.changed, times});
   } else if (end.error) {
     m_planner.handle(TaskFailed{end.task, end.error, times});
     after.dropped_errors.push_back(std::exchange(end.error, nullptr));

@@ -23,7 +23,7 @@ struct GRANARY_EXPORT TraceData {
   MatrixPosition position = {};
 };
 
-/// A task that a worker ran.
+/// A run of a task on a worker: the only one, unless earlier ones were stopped.
 struct GRANARY_EXPORT TraceTask {
   static constexpr std::uint32_t no_data = 0xffffffffU;
 
@@ -35,8 +35,9 @@ struct GRANARY_EXPORT TraceTask {
   Instant issued;                ///< when it was handed to the worker
   Instant begin;
   Instant end;
-  double flops = 0;  ///< 0: unknown
+  double flops = 0;  ///< 0: unknown, or it was stopped
   bool failed = false;
+  bool stopped = false;  ///< before its end, for its scheduler: the task ran again
   Duration blocked{0};  ///< part of the time before `begin`: by kernels of other workers that must not run concurrently
 };
 

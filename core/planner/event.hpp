@@ -70,9 +70,9 @@ struct GRANARY_EXPORT TaskSkipped {
 /// the reply; tasks that were issued behind it are returned first. Unless AbortCommand asked, the worker is absent now.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
-  /// It may have changed what it writes, apart from what was kept aside (`Planner::kept`) and was put back; only if
-  /// `Planner::may_restart` says so. Else it touched none of its data.
-  bool changed = false;
+  /// What it writes may have changed, but for what was kept aside (`Planner::kept`); needs `Planner::may_restart`.
+  bool changed = false;  ///< false: it touched none of its data
+  TaskTimes times{};     ///< of the run that was stopped; equal: it had not begun
 };
 struct GRANARY_EXPORT WorkerBack {
   WorkerId worker;  ///< an absent one (Planner::absent) has nothing to do, and asks for tasks

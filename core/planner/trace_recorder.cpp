@@ -32,9 +32,11 @@ void TraceRecorder::handled(Event const& event, NewIds ids) {
   } else if (auto const* const sized = std::get_if<Sized>(&event)) {
     made(sized->data, sized->bytes);
   } else if (auto const* const done = std::get_if<TaskDone>(&event)) {
-    task_ended(done->task, done->times, false);
+    task_ended(done->task, done->times, How::Ran);
   } else if (auto const* const broken = std::get_if<TaskFailed>(&event)) {
-    task_ended(broken->task, broken->times, true);
+    task_ended(broken->task, broken->times, How::Failed);
+  } else if (auto const* const back = std::get_if<TaskReturned>(&event)) {
+    if (back->times.end > back->times.begin) task_ended(back->task, back->times, How::Stopped);
   } else if (auto const* const copied = std::get_if<CopyDone>(&event)) {
     copy_ended(copied->transfer, copied->ended, false);
   } else if (auto const* const lost = std::get_if<CopyFailed>(&event)) {
@@ -97,13 +99,15 @@ void TraceRecorder::given(RunCommand const& run) {
   }
 }
 
-void TraceRecorder::task_ended(TaskId task, TaskTimes const& times, bool failed) {
+void TraceRecorder::task_ended(TaskId task, TaskTimes const& times, How how) {
   m_trace.end = std::max(m_trace.end, times.end);
   if (!m_tasks[task].worker.valid() || !has_room()) return;
   auto& record = m_trace.tasks.emplace_back(m_tasks[task]);
   record.begin = times.begin;
   record.end = times.end;
-  record.failed = failed;
+  record.failed = how == How::Failed;
+  record.stopped = how == How::Stopped;
+  if (record.stopped) record.flops = 0;
   record.blocked = times.blocked;
 }
 

@@ -29,6 +29,7 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
   void performed(Command const& command) override;
   void noticed(Notice const& notice) override;
 
+  enum class How : std::uint8_t { Ran, Failed, Stopped };
   // The last change of a level; its record in the trace is `most_events` if there was no room for it.
   struct LastChange {
     Instant when = Instant::min();
@@ -39,7 +40,7 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
   void added(DataId data, DataDescription const& description);
   void submitted(TaskId task, TaskIndex const& index);
   void given(RunCommand const& run);
-  void task_ended(TaskId task, TaskTimes const& times, bool failed);
+  void task_ended(TaskId task, TaskTimes const& times, How how);
   void copy_ended(TransferId transfer, Instant end, bool failed);
   void evicted(Evicted const& eviction);
   void memory_changed(NodeId node);

@@ -265,10 +265,36 @@ TEST_F(SimulateCli, WritesTheOrderOfExecution) {
   ASSERT_EQ(result.status, 0) << result.err;
   auto const all = lines("o.csv");
   ASSERT_EQ(all.size(), 57U);
-  EXPECT_EQ(all.front(), "sequence,task,codelet,row,col,iteration,worker,start,end");
+  EXPECT_EQ(all.front(), "sequence,task,codelet,row,col,iteration,worker,start,end,stopped");
   EXPECT_THAT(all[1], StartsWith("0,0,potrf,0,0,0,"));
   // The last diagonal tile is updated five times before it is factored.
   EXPECT_THAT(all.back(), HasSubstr(",potrf,5,5,5,"));
+}
+
+// One line for each run: on one worker they do not overlap, and each task has one that was not stopped.
+TEST_F(SimulateCli, WritesWhichWorkersRanTasksThatWereStopped) {
+  auto const result = run({"--platform", "static2016", "--tiles", "12", "--tile", "960", "--precision", "s",
+                           "--scheduler", "heteroprio:spoliation=pcept", "--order", "o.csv", "--json", "r.json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  std::map<std::string, double> free;
+  std::map<std::string, int> completed;
+  std::size_t stopped = 0;
+  auto const all = lines("o.csv");
+  for (std::size_t n = 1; n < all.size(); ++n) {
+    std::vector<std::string> fields;
+    std::istringstream line(all[n]);
+    for (std::string field; std::getline(line, field, ',');) fields.push_back(field);
+    ASSERT_EQ(fields.size(), 10U) << all[n];
+    auto const &task = fields[1], &worker = fields[6];
+    EXPECT_GE(std::stod(fields[7]), free[worker]) << all[n];
+    free[worker] = std::stod(fields[8]);
+    fields[9] == "0" ? void(++completed[task]) : void(++stopped);
+  }
+  EXPECT_EQ(completed.size(), 364U);
+  for (auto const& [task, runs] : completed) EXPECT_EQ(runs, 1) << task;
+  EXPECT_GT(stopped, 0U);
+  // The last diagonal tile is updated eleven times before it is factored, however often updates are stopped.
+  EXPECT_THAT(all.back(), HasSubstr(",potrf,11,11,11,"));
 }
 
 TEST_F(SimulateCli, WritesTracesAndReportsOfProcesses) {

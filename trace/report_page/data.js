@@ -84,6 +84,9 @@ function load(page) {
   const run = { report };
   run.tasks = table("tasks", { ...spans, issued: Float64Array, task: Float64Array, codelet: Uint32Array, i: Int32Array,
     j: Int32Array, k: Int32Array, data: Int32Array, flops: Uint32Array, failed: Uint8Array });
+  // Runs that were stopped before their end, in which case the task ran again. Pages of earlier versions do not have them.
+  const stopped = page.getElementById("tasks-stopped");
+  run.tasks.stopped = stopped ? decode(stopped, run.tasks.count, Uint8Array) : new Uint8Array(run.tasks.count);
   run.waits = table("waits", { ...spans, why: Uint8Array });
   run.transfers = table("transfers", { ...spans, data: Int32Array, bytes: Float64Array, why: Uint8Array, failed: Uint8Array });
   run.evictions = table("evictions", { begin: Float64Array, data: Int32Array, bytes: Float64Array, reason: Uint8Array,
@@ -115,12 +118,19 @@ function load(page) {
 function add_up({ report, tasks, waits, transfers, evictions, memory, booked }) {
   const sums = {
     codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
-    workers: report.workers.map(() => ({ count: 0, busy: 0, blocked: 0, waiting: 0, peers: 0, after: 0, flops: 0, failed: 0, last: 0 })),
+    workers: report.workers.map(() => ({ count: 0, busy: 0, blocked: 0, waiting: 0, peers: 0, after: 0, flops: 0, failed: 0, stopped: 0, last: 0 })),
     links: report.links.map(() => ({ count: 0, bytes: 0, busy: 0, written: 0, until: 0 })),
     nodes: report.nodes.map(() => ({ peak: 0, booked: 0, evictions: 0, written: 0, bytes: 0 })),
   };
   each(tasks, (worker, n) => {
     const time = tasks.length[n];
+    const sum = sums.workers[worker];
+    sum.busy += time;
+    sum.last = Math.max(sum.last, tasks.begin[n] + time);
+    if (tasks.stopped[n]) {
+      sum.stopped += 1;
+      return;
+    }
     const flops = report.flops[tasks.flops[n]];
     const codelet = sums.codelets[tasks.codelet[n]];
     codelet.count += 1;
@@ -128,12 +138,9 @@ function add_up({ report, tasks, waits, transfers, evictions, memory, booked }) 
     codelet.least = Math.min(codelet.least, time);
     codelet.most = Math.max(codelet.most, time);
     codelet.flops += flops;
-    const sum = sums.workers[worker];
     sum.count += 1;
-    sum.busy += time;
     sum.flops += flops;
     sum.failed += tasks.failed[n];
-    sum.last = Math.max(sum.last, tasks.begin[n] + time);
   });
   for (const sum of sums.workers) if (sum.count > 0) sum.after = Math.max(0, report.end - sum.last);
   each(waits, (worker, n) => {

@@ -19,7 +19,7 @@ function describe(row, n) {
   const indices = ["i", "j", "k"].filter((key) => rows[key][n] >= 0).map((key) => `${key} = ${rows[key][n]}`).join(", ");
   const flops = report.flops[rows.flops[n]];
   const speed = flops > 0 && rows.length[n] > 0 ? `, ${as_flops(flops / (rows.length[n] / 1e9))}` : "";
-  return `${report.codelets[rows.codelet[n]]}${indices ? ` (${indices})` : ""}, task ${as_count(rows.task[n])}${rows.failed[n] ? ", failed" : ""}\n` +
+  return `${report.codelets[rows.codelet[n]]}${indices ? ` (${indices})` : ""}, task ${as_count(rows.task[n])}${rows.failed[n] ? ", failed" : rows.stopped[n] ? ", stopped before its end" : ""}\n` +
     `writes ${data_name(rows.data[n])}\n${when}${speed}\nhanded to ${row.name} ${as_time(rows.issued[n])} before it began`;
 }
 

@@ -13,7 +13,7 @@ function make_order() {
   const worker_of = new Uint32Array(tasks.count);
   each(tasks, (worker, n) => {
     worker_of[n] = worker;
-    if (row_of(n) >= 0 && column_of(n) >= 0) chosen.push(n);
+    if (row_of(n) >= 0 && column_of(n) >= 0 && !tasks.stopped[n]) chosen.push(n);
   });
   const sorted = Uint32Array.from(chosen).sort((a, b) => tasks.begin[a] - tasks.begin[b] || a - b);
   const written = new Uint32Array(report.data.length);

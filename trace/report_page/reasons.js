@@ -193,7 +193,7 @@ function compare_numbers(panel, runs, used, parts) {
     ...parts.map(({ key, name }) => row(`a worker, ${name}`, (figures) => Math.round(figures[key] / (figures.workers || 1)), time_cell)),
     ...used.map((kind) => row(`moved ${kind}`, (figures) => figures.by_kind[kind], bytes_cell)),
     row("evictions", (figures) => figures.evictions, count_cell),
-    row("tasks", (_, run) => run.tasks.count, count_cell),
+    row("tasks", (_, run) => total(run.sums.workers, "count"), count_cell),
   ], "", details);
 }
 

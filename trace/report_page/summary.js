@@ -185,8 +185,9 @@ function show_tables() {
     sums.codelets.filter((sum) => sum.count > 0).map((sum) => [sum.name, count_cell(sum.count), time_cell(sum.time),
       as_share(sum.time / (all.time || 1)), as_time(Math.round(sum.time / sum.count)), as_time(sum.least), as_time(sum.most),
       speed_cell(sum.flops, sum.time)]));
-  add_table("t-workers", "Workers", ["worker", "tasks", "failed", "in tasks", "blocked by Kokkos", "waiting for data", ...(several ? ["waiting for other processes"] : []), "idle", "idle after the last task", "speed"],
-    sums.workers.map((sum, n) => [report.workers[n].name, count_cell(sum.count), count_cell(sum.failed), time_cell(sum.busy), time_cell(sum.blocked),
+  const any_stopped = total(sums.workers, "stopped") > 0;
+  add_table("t-workers", "Workers", ["worker", "tasks", "failed", ...(any_stopped ? ["stopped"] : []), "in tasks", "blocked by Kokkos", "waiting for data", ...(several ? ["waiting for other processes"] : []), "idle", "idle after the last task", "speed"],
+    sums.workers.map((sum, n) => [report.workers[n].name, count_cell(sum.count), count_cell(sum.failed), ...(any_stopped ? [count_cell(sum.stopped)] : []), time_cell(sum.busy), time_cell(sum.blocked),
       time_cell(sum.waiting), ...(several ? [time_cell(sum.peers)] : []),
       time_cell(Math.max(0, report.end - sum.busy - sum.blocked - sum.waiting - sum.peers)), time_cell(sum.after), speed_cell(sum.flops, report.end)]),
     "", table_place(report.workers.length));
@@ -214,6 +215,7 @@ function show_legend() {
     ...(all.blocked > 0 ? [["", "blocked by Kokkos", "blocked"]] : []), ["", "waiting for data", "waiting"],
     ...(all.peers > 0 ? [["", "waiting for other processes", "peers"]] : []), ["", "idle", "idle"],
     ...(total(sums.workers, "failed") > 0 ? [["var(--limit)", "failed"]] : []),
+    ...(total(sums.workers, "stopped") > 0 ? [["", "stopped before its end, in the colour of its codelet", "stopped"]] : []),
     ...(used.length > 0 ? [["", "Transfers:", "head"]] : []), ...used.map((kind) => [colour_of_kind[kind], kind])]);
 }
 

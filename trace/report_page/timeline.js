@@ -49,8 +49,9 @@ function make_rows() {
 
 const can_be_chosen = (row) => Boolean(row.table) || row.kind === "process";
 
-// Patterns of waiting: for data, blocked, and for other processes.
+// Patterns of waiting: for data, blocked, and for other processes; and by codelet, of runs that were stopped.
 let hatching = null;
+let stopped_looks = null;
 function make_hatching(context) {
   const pattern = (width, lines, colour = style_of("--waiting")) => {
     const tile = document.createElement("canvas");
@@ -68,6 +69,7 @@ function make_hatching(context) {
   };
   hatching = [pattern(1.6, [-6, 0, 6].map((shift) => [shift, 6, shift + 6, 0])), pattern(1.2, [[0, 3, 6, 3], [3, 0, 3, 6]]),
     pattern(1.6, [-6, 0, 6].map((shift) => [shift, 0, shift + 6, 6]), colour_of_kind["between processes"])];
+  stopped_looks = colour_of.map((colour) => pattern(1.6, [[1.5, 0, 1.5, 6], [4.5, 0, 4.5, 6]], colour));
 }
 
 // Draws the spans of one lane: wide ones directly; for narrow ones a column per pixel above `base`, divided by the share
@@ -115,7 +117,8 @@ function draw_lane(context, row) {
 function draw_worker(context, row) {
   draw_lane(context, row);
   const failed = colour_of.length;
-  const base = draw_spans(context, row, tasks, { looks: [...colour_of, style_of("--limit")], look: (n) => (tasks.failed[n] ? failed : tasks.codelet[n]) });
+  const look = (n) => (tasks.failed[n] ? failed : tasks.stopped[n] ? failed + 1 + tasks.codelet[n] : tasks.codelet[n]);
+  const base = draw_spans(context, row, tasks, { looks: [...colour_of, style_of("--limit"), ...stopped_looks], look });
   draw_spans(context, row, waits, { looks: hatching, look: (n) => waits.why[n], base });
   note(context, row, `${as_share(sums.workers[row.lane].busy / (report.end || 1))} in tasks`);
 }

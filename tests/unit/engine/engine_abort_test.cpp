@@ -81,8 +81,10 @@ class EngineAbort : public testing::Test {
       PolicySet policies = make_policies("eager", "lru");
       policies.scheduler = std::make_unique<StoppingOnWish>(wishes);
       auto const copies = std::make_shared<LoggingCopies>(machine);
+      EngineOptions options;
+      options.trace.record = true;
       engine = std::make_unique<Engine>(Topology(machine), std::move(policies), std::make_unique<AveragingEstimator>(),
-                                        EngineBackends{std::make_shared<PlainWorkers>(), {copies, copies}});
+                                        EngineBackends{std::make_shared<PlainWorkers>(), {copies, copies}}, options);
       polls = engine->add_codelet(
           {.name = "polls", .kernels = {run_body, nullptr}, .launches_kokkos_kernels = false, .restartable = true});
       asks = engine->add_codelet(
@@ -134,6 +136,11 @@ TEST_F(EngineAbort, ABodyThatIsToldToStopRunsAgainOnTheSameBytes) {
     EXPECT_EQ(x, 18U);
   }
   EXPECT_EQ(aborted(), 2U);
+  std::vector<bool> stopped;
+  for (auto const& run : running.engine->trace().tasks) {
+    if (run.codelet == running.polls) stopped.push_back(run.stopped);
+  }
+  EXPECT_EQ(stopped, (std::vector<bool>{true, false, true, false}));
 }
 
 TEST_F(EngineAbort, BytesBetweenLinesAreNotTouched) {

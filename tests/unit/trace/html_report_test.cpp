@@ -87,6 +87,7 @@ Trace small_trace() {
     task.begin = at(begin);
     task.end = at(end);
     task.flops = id == 2 ? 5e9 : 1e9;
+    task.stopped = id == 1;
     trace.tasks.push_back(task);
   };
   add(0, 1, 100, 200);
@@ -121,6 +122,7 @@ TEST(HtmlReport, ColumnsHoldTheTraceByWorkerAndInstant) {
   EXPECT_THAT(column(page, "tasks-data"), ElementsAre(0, -1, 0));
   EXPECT_EQ(header["flops"], (std::vector<double>{1e9, 5e9}));
   EXPECT_THAT(column(page, "tasks-flops"), ElementsAre(0, 1, 0));
+  EXPECT_THAT(column(page, "tasks-stopped"), ElementsAre(1, 0, 0));
   EXPECT_THAT(column(page, "transfers-bytes"), ElementsAre(5'000'000'000));
   EXPECT_THAT(column(page, "transfers-why"), ElementsAre(1));
   EXPECT_THAT(column(page, "transfers-failed"), ElementsAre(1));

@@ -102,6 +102,8 @@ TEST_F(TraceFile, ChromeHasTasksTransfersEvictionsAndCounters) {
   EXPECT_EQ(tasks[1].at("args").at("data"), nullptr);
   EXPECT_EQ(tasks[1].at("args").at("failed"), true);
 
+  EXPECT_EQ(tasks[0].at("args").at("stopped"), false);
+
   auto const transfers = of_kind(json, "X", "transfer");
   ASSERT_EQ(transfers.size(), 2U);
   EXPECT_EQ(transfers[0].at("args").at("bytes"), 400);
@@ -328,6 +330,15 @@ TEST(TraceSeries, RatesAddUpToTheOperations) {
   }
   EXPECT_THAT(flops_per_second(trace, 5),
               ElementsAre(0, ::testing::Gt(1.9e9), ::testing::Gt(1.9e9), ::testing::Lt(1e7), 0));
+}
+
+TEST_F(TraceFile, MarksRunsThatWereStopped) {
+  auto trace = small_trace();
+  trace.tasks[0].stopped = true;
+  auto const json = nlohmann::json::parse(written(trace, "t.json"));
+  EXPECT_EQ(of_kind(json, "X", "task")[0].at("args").at("stopped"), true);
+  EXPECT_THAT(written(trace, "t.paje"), HasSubstr("20 0.001000 w1 WS S 400 "));
+  EXPECT_THAT(written(small_trace(), "t.paje"), HasSubstr("20 0.001000 w1 WS C0 400 "));
 }
 
 }  // namespace
