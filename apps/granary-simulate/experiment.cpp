@@ -69,6 +69,8 @@ class ProblemRuns {
     if (options.save_graph) write_text(*options.save_graph, TaskGraphFile::record(*m_problem.workload).to_json());
     m_result.platform = platform.name;
     m_result.algorithm = m_problem.workload->name();
+    m_result.graph = options.graph.value_or("");
+    m_result.loaded = options.load;
     m_result.tiles = options.graph ? 0 : size.tiles;
     m_result.tile = options.graph ? 0 : size.tile;
     m_result.n = options.graph ? 0 : size.n > 0 ? size.n : size.tiles * size.tile;

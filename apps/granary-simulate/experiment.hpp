@@ -15,6 +15,8 @@ namespace granary::app {
 struct Result {
   std::string platform;
   std::string algorithm;
+  std::string graph;                ///< the file of --graph; empty: none
+  std::vector<std::string> loaded;  ///< the libraries of --load
   std::uint64_t tiles = 0;
   std::uint64_t tile = 0;
   std::uint64_t n = 0;  ///< order of the matrix

@@ -221,6 +221,7 @@ void check_processes(Options& options) {
   auto const refuse = [](bool given, char const* option) {
     if (given) throw InvalidArgument(fmt::format("{} is for one process, not for --processes", option));
   };
+  refuse(options.graph.has_value(), "--graph");
   refuse(options.order.has_value(), "--order");
   refuse(options.save_schedule.has_value(), "--save-schedule");
   refuse(!options.slow_workers.empty(), "--slow-worker");

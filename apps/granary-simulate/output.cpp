@@ -87,7 +87,9 @@ nlohmann::ordered_json json_of(Result const& r) {
           {"messages", f.messages},
           {"booked_bytes_peak", f.booking.peak},
           {"submission_sleeps", f.booking.sleeps},
-          {"submission_slept_seconds", f.booking.seconds}};
+          {"submission_slept_seconds", f.booking.seconds},
+          {"graph", r.graph.empty() ? nlohmann::ordered_json(nullptr) : r.graph},
+          {"loaded", fmt::format("{}", fmt::join(r.loaded, ","))}};
 }
 
 std::string csv_value(nlohmann::ordered_json const& value) {

@@ -28,6 +28,8 @@ void describe(Trace& trace, Result const& result) {
         trace.configuration.begin() + 2,
         {"grid of processes", fmt::format("{} x {}", result.grid->rows(), result.grid->columns())});
   }
+  if (!result.graph.empty()) trace.configuration.emplace_back("graph", result.graph);
+  for (auto const& library : result.loaded) trace.configuration.emplace_back("loaded", library);
   auto const& figures = result.figures;
   double const time = seconds(trace.end.time_since_epoch());
   trace.totals = {{"seconds", time},

@@ -43,6 +43,9 @@ constexpr double like_on_the_whole = 0.01;
 // The present scheduler stays while another one is not faster by this part, and by the time in which the present data
 // of memories would come anew.
 constexpr double worth_changing = 0.02;
+// One that is as fast replaces it if it moves less than this part of its bytes, with what memories hold now: links and
+// disks have other users.
+constexpr double few_bytes = 0.75;
 // Reality departs from what was believed if one takes longer than the other by this factor, from the end of so many
 // tasks to that of twice, four times, … as many.
 constexpr double departed = 1.2;
@@ -339,11 +342,10 @@ void AutoScheduler::choose() {
   double const pace = done > 0 ? seconds(m_view->now() - m_chosen_at) / done : std::numeric_limits<double>::infinity();
   auto present = std::ranges::find(candidates, m_name, &Candidate::name);
   if (present == candidates.end() && m_name == m_options.schedule && done > 0)
-    present = candidates.insert(present, {m_name, work * pace, {}, {}});
+    present = candidates.insert(present, {.name = m_name, .seconds = work * pace});
   if (present != candidates.end()) present->seconds = std::min(present->seconds, work * pace);
-  bool const stays = present != candidates.end() &&
-                     present->seconds <= (1 + worth_changing) * candidates[0].seconds + reload_seconds();
-  if (stays) std::rotate(candidates.begin(), present, present + 1);
+  if (present != candidates.end() && stays(*present, candidates[0]))
+    std::rotate(candidates.begin(), present, present + 1);
   auto& chosen = candidates.front();
   m_remark = chosen.name + ": " + text_of(chosen.seconds) + (m_choices > 1 ? " for the rest" : "") +
              (chosen.limit.empty() ? "" : ", limited by " + chosen.limit);
@@ -355,17 +357,21 @@ void AutoScheduler::choose() {
   if (chosen.name != m_name) use(chosen.name);
 }
 
-// At most: what memories hold now comes anew, to all of them at once.
-double AutoScheduler::reload_seconds() const {
-  std::map<std::pair<NodeId, NodeId>, Bytes> bytes;
+// Whether the present scheduler goes on. A change costs at most that what memories hold comes anew, to all at once.
+bool AutoScheduler::stays(Candidate const& present, Candidate const& best) const {
+  std::map<std::pair<NodeId, NodeId>, Bytes> held;
+  double bytes = 0;
   for (auto const& [data, node] : m_replicas.sorted()) {
     NodeId const home = m_view->description(data).home;
-    if (home.valid() && home != node) bytes[{home, node}] += m_view->bytes(data);
+    if (!home.valid() || home == node) continue;
+    held[{home, node}] += m_view->bytes(data);
+    bytes += static_cast<double>(m_view->bytes(data));
   }
   Duration longest{0};
-  for (auto const& [way, size] : bytes)
+  for (auto const& [way, size] : held)
     longest = std::max(longest, m_view->topology().route_time(way.first, way.second, size));
-  return seconds(longest);
+  return present.seconds <= (1 + worth_changing) * best.seconds + seconds(longest) &&
+         best.bytes + bytes >= few_bytes * present.bytes;
 }
 
 bool AutoScheduler::measured(std::vector<TaskId> const& tasks) const {
@@ -412,7 +418,8 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(std::vector<TaskId
     if (!run) continue;
     bool const able = run->advance(each);
     m_simulated += run->ends().size();
-    if (able) candidates.push_back({name, run->seconds(), run->ends(), run->limit()});
+    if (able)
+      candidates.push_back({name, run->seconds(), static_cast<double>(run->bytes_moved()), run->ends(), run->limit()});
   }
   // Likelier ones first.
   auto const fastest = std::ranges::min_element(candidates, {}, &Candidate::seconds);

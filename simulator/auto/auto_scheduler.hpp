@@ -81,8 +81,9 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 /// It chooses when a burst of submissions has ended and at least as many tasks are new as wait from before; and again
 /// when the time from the end of 64 tasks to that of 128, 256, … differs from the simulated one by more than a fifth.
 /// The present scheduler stays unless another one is faster by more than 2 %, and by more than the time in which what
-/// memories hold would come anew. A scheduler that is replaced leaves its committed tasks to run; the next one is told
-/// of all others, and of all replicas, as if they had just come.
+/// memories hold would come anew, or is as fast and moves less than three quarters of its bytes. A scheduler that is
+/// replaced leaves its committed tasks to run; the next one is told of all others, and of all replicas, as if they had
+/// just come.
 ///
 /// Costs are counted, not clocked, so that the same estimates give the same choice: all its simulations together have
 /// at most `tasks` tasks, or so many as take 2 % of the believed time of the run at 10 µs each. If that is less than
@@ -137,6 +138,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   struct Candidate {
     std::string name;
     double seconds = 0;          // believed
+    double bytes = 0;            // moved, believed, until so many tasks had ended
     std::vector<Duration> ends;  // of its tasks
     std::string limit;
   };
@@ -149,7 +151,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   [[nodiscard]] std::uint64_t affordable(double work_seconds) const;
   [[nodiscard]] std::vector<std::string> likely(bool fits) const;
   [[nodiscard]] std::vector<Candidate> rehearse(std::vector<TaskId> const& tasks, std::uint64_t most_tasks);
-  [[nodiscard]] double reload_seconds() const;
+  [[nodiscard]] bool stays(Candidate const& present, Candidate const& best) const;
   void use(std::string const& name);
   TaskId give(TaskId task);
   void leave(Known const& known);

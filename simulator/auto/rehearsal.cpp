@@ -167,6 +167,12 @@ double RehearsedRun::seconds() const {
 
 std::vector<Duration> const& RehearsedRun::ends() const { return m_parts->progress.ends; }
 
+Bytes RehearsedRun::bytes_moved() const {
+  Bytes bytes = 0;
+  for (auto const& link : m_parts->simulator.planner().statistics().links) bytes += link.bytes;
+  return bytes;
+}
+
 std::string RehearsedRun::limit() const {
   return m_parts->progress.limit(granary::seconds(m_parts->simulator.now().time_since_epoch()));
 }

@@ -28,6 +28,8 @@ class GRANARY_EXPORT RehearsedRun {
   [[nodiscard]] double seconds() const;
   /// When the first task had ended, the first two, …
   [[nodiscard]] std::vector<Duration> const& ends() const;
+  /// What the links have carried.
+  [[nodiscard]] Bytes bytes_moved() const;
   /// What was busy nearly all the time: "the workers", "the links" or "the disk"; "the order" of the tasks if nothing.
   [[nodiscard]] std::string limit() const;
 

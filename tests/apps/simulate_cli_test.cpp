@@ -411,6 +411,8 @@ TEST_F(SimulateCli, SchedulesGraphsThatItSaved) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(json("1.json")[0]["seconds"], json("2.json")[0]["seconds"]);
   EXPECT_EQ(json("2.json")[0]["algorithm"], "graph");
+  EXPECT_EQ(json("1.json")[0]["graph"], nullptr);
+  EXPECT_EQ(json("2.json")[0]["graph"], "g.json");
 }
 
 TEST_F(SimulateCli, ReplaysASchedule) {
@@ -522,6 +524,7 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--processes", "2", "--network", "5GB/s:2"}, "malformed network '5GB/s:2'"},
       {{"--processes", "2", "--network", "0B/s"}, "needs a bandwidth from 1 to 1e18 bytes per second, not 0"},
       {{"--processes", "2", "--network", "5GB/s", "--order", "o.csv"}, "--order is for one process"},
+      {{"--processes", "2", "--network", "5GB/s", "--graph", "g.json"}, "--graph is for one process"},
       {{"--speed", "1"}, "--speed"}};
   for (auto const& [arguments, part] : bad) {
     std::vector<std::string> all{"--platform", "sirocco", "--cpus", "0"};

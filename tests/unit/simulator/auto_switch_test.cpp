@@ -119,6 +119,22 @@ TEST(AutoInMidRun, AChangeIsWorthWhatItGainsBeyondTheDataInMemories) {
   }
 }
 
+// Every pair of 12 rows and 12 columns, of which memory holds 16, on one core; the disk is never waited for.
+TEST(AutoInMidRun, OfEquallyFastOnesTheOneThatMovesFewBytesGoesOn) {
+  for (bool const large : {false, true}) {
+    Stage stage(cores(1, large ? unbounded : Bytes{16 * 4096}), starting_with("eager", {"planned", "eager"}));
+    stage.beliefs.needed = 1;
+    std::vector<DataId> data;
+    for (int d = 0; d < 24; ++d) data.push_back(stage.stored(4096));
+    for (std::size_t row = 0; row < 12; ++row) {
+      for (std::size_t column = 12; column < 24; ++column)
+        stage.submit({{data[row], AccessMode::Read}, {data[column], AccessMode::Read}});
+    }
+    stage.run(144);
+    EXPECT_THAT(stage.remark(), StartsWith(large ? "eager: " : "planned: "));
+  }
+}
+
 TEST(AutoInMidRun, WorkersThatTheFirstOneLeftIdleWorkForTheNext) {
   Stage stage(cores_and_device(2, unbounded),
               starting_with("auto-test-devices", {"auto-test-devices", "auto-test-all"}));
