@@ -35,22 +35,28 @@ class Node:
 
 
 class Graph:
-    """Tasks in the order of submission: kernels, successors, and the number of predecessors."""
+    """Tasks in the order of submission: kernels, data, successors, and the number of predecessors."""
 
     def __init__(self):
-        self.kernels, self.successors, self.predecessors = [], [], []
-        self._writer = {}
+        self.kernels, self.written, self.read, self.successors, self.predecessors = [], [], [], [], []
+        self._writer, self._readers = {}, {}
 
-    def add(self, kernel, written, *read):
-        """A task that updates one tile and reads others. All accesses of a tile after its last update are reads."""
-        before = {self._writer[tile] for tile in (written, *read) if tile in self._writer}
+    def add(self, kernel, written, read=()):
+        """A task that updates data and reads others: it follows their last writers, and the readers of what it updates."""
         task = len(self.kernels)
+        before = {self._writer[datum] for datum in (*written, *read) if datum in self._writer}
+        for datum in written:
+            before.update(self._readers.pop(datum, ()))
+            self._writer[datum] = task
+        for datum in read:
+            self._readers.setdefault(datum, []).append(task)
         self.kernels.append(kernel)
+        self.written.append(written)
+        self.read.append(read)
         self.successors.append([])
         self.predecessors.append(len(before))
         for other in before:
             self.successors[other].append(task)
-        self._writer[written] = task
 
     def bottom_levels(self, node):
         """Section V: the longest path to the last task, with the least time of each task, its own included."""
@@ -65,13 +71,13 @@ def cholesky(n):
     """Algorithm 1, Tile Cholesky Factorization, with n x n tiles."""
     graph = Graph()
     for i in range(n):
-        graph.add("potrf", (i, i))
+        graph.add("potrf", [(i, i)])
         for j in range(i + 1, n):
-            graph.add("trsm", (j, i), (i, i))
+            graph.add("trsm", [(j, i)], [(i, i)])
         for k in range(i + 1, n):
-            graph.add("syrk", (k, k), (k, i))
+            graph.add("syrk", [(k, k)], [(k, i)])
             for j in range(k + 1, n):
-                graph.add("gemm", (j, k), (j, i), (k, i))
+                graph.add("gemm", [(j, k)], [(j, i), (k, i)])
     return graph
 
 

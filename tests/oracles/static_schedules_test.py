@@ -31,8 +31,8 @@ def gflops(makespan, graph):
 
 def simulate(tiles, schedulers, platform=PLATFORM):
     """GFlop/s of each scheduler."""
-    command = [PROGRAM, "--platform", platform, "--algorithm", "cholesky", "--tiles", tiles, "--tile", 960, "--precision", "s",
-               "--no-bounds", "--scheduler", ",".join(schedulers), "--csv", "-"]
+    command = [PROGRAM, "--platform", platform, "--algorithm", "cholesky", "--tiles", tiles, "--tile", 960,
+               "--precision", "s", "--no-bounds", "--scheduler", ",".join(schedulers), "--csv", "-"]
     rows = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True, text=True).stdout
     return {row["scheduler"]: float(row["gflops"]) for row in csv.DictReader(io.StringIO(rows))}
 
@@ -57,7 +57,7 @@ class ByHand(unittest.TestCase):
     def independent(self, *kernels):
         graph = paper.Graph()
         for number, kernel in enumerate(kernels):
-            graph.add(kernel, number)
+            graph.add(kernel, [number])
         return graph
 
     def test_two_tiles_per_row_are_a_chain(self):
@@ -74,7 +74,7 @@ class ByHand(unittest.TestCase):
 
     def test_heftp_starts_the_urgent_task_first(self):
         graph = self.independent("gemm", "gemm")
-        graph.add("trsm", 1)  # after the second gemm, which is the more urgent one
+        graph.add("trsm", [1])  # after the second gemm, which is the more urgent one
         self.assertEqual(paper.heftp(graph, self.NODE), 3)
         levels = graph.bottom_levels(self.NODE)
         self.assertEqual(levels, [1, 2, 1])
@@ -83,7 +83,7 @@ class ByHand(unittest.TestCase):
         # A gemm, and a chain of 40 that passes it in the GPU's queue: there it ends at 41, on the core at 29.
         graph = paper.Graph()
         for tile in ("alone", *["chain"] * 40):
-            graph.add("gemm", tile)
+            graph.add("gemm", [tile])
         self.assertEqual(paper.heftp(graph, self.NODE), 41)
         for look in (paper.heftp_let, paper.heftp_gb, paper.heftp_mms):
             self.assertEqual(look(graph, self.NODE), 40, look.__name__)
@@ -95,8 +95,8 @@ class ByHand(unittest.TestCase):
 
     def test_corrections_of_heteroprio(self):
         graph = self.independent("gemm", "gemm", "trsm")
-        graph.add("gemm", 2)
-        graph.add("potrf", 2)
+        graph.add("gemm", [2])
+        graph.add("potrf", [2])
         # The GPU runs both gemm, then trsm, which it takes from the core at 2, and the tasks after it.
         self.assertEqual(paper.hp_sp(graph, self.NODE), 5)
         # The GPU runs trsm, gemm after it, a gemm, potrf, and then the gemm of the core.
@@ -108,7 +108,7 @@ class ByHand(unittest.TestCase):
         graph = paper.Graph()
         for kernel, tile, length in (("gemm", 0, 5), ("gemm", 1, 5), ("trsm", 2, 4)):
             for _ in range(length):
-                graph.add(kernel, tile)
+                graph.add(kernel, [tile])
         node = paper.Node(self.NODE.times, 1, 2)
         # The core holds trsm until both chains of gemm have ended, at 5.
         for schedule in (paper.hp_cgv, paper.hp_pp, paper.hp_pcept):
