@@ -166,13 +166,20 @@ TaskId SpoliatingHeteroprio::most_urgent_for(GroupId device_group, bool constrai
   return best;
 }
 
+// The least urgent of the tasks on all groups that would take one of the slow codelet, if this group has it.
 TaskId SpoliatingHeteroprio::to_preempt(GroupId group) const {
   TaskId least;
-  for (TaskId const id : m_view->committed(group)) {
-    bool const better = !least.valid() || m_view->task(id).priority < m_view->task(least).priority;
-    if (better && slowness(id) != Slowness::Most && m_view->may_abort(id)) least = id;
+  GroupId holder;
+  for (GroupId const other : m_cpu_groups) {
+    if (!m_buckets.would_take(*m_slowest, 0, other)) continue;
+    for (TaskId const id : m_view->committed(other)) {
+      bool const better = !least.valid() || m_view->task(id).priority < m_view->task(least).priority;
+      if (!better || slowness(id) == Slowness::Most || !m_view->may_abort(id)) continue;
+      least = id;
+      holder = other;
+    }
   }
-  return least;
+  return holder == group ? least : TaskId();
 }
 
 TaskId SpoliatingHeteroprio::stop(TaskId task, GroupId by, bool preempt) {
@@ -185,8 +192,7 @@ TaskId SpoliatingHeteroprio::stop(TaskId task, GroupId by, bool preempt) {
 TaskId SpoliatingHeteroprio::abort_for(GroupId group) {
   forget_ended();
   if (m_view->topology().group(group).kind == WorkerKind::Cpu) {
-    bool const making_way = std::ranges::any_of(
-        m_stopped, [&](Stopped const& stopped) { return stopped.preempted && stopped.by == group; });
+    bool const making_way = std::ranges::any_of(m_stopped, &Stopped::preempted);
     bool const waits =
         m_rules != Rules::Sp && m_slowest && m_buckets.look_for(group) && m_buckets.would_take(*m_slowest, 0, group);
     return waits && !making_way && all_busy() ? stop(to_preempt(group), group, true) : TaskId();

@@ -119,6 +119,13 @@ class ByHand(unittest.TestCase):
 
 
 class Comparison(unittest.TestCase):
+    def memory_for_each_worker(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        platform = pathlib.Path(folder.name, "platform.json")
+        platform.write_text(with_memory_for_each_worker())
+        return platform
+
     def compare(self, tiles, schedulers, platform=PLATFORM, **options):
         graph = paper.cholesky(tiles)
         for scheduler, ours in simulate(tiles, schedulers, platform).items():
@@ -135,16 +142,18 @@ class Comparison(unittest.TestCase):
             self.compare(tiles, {name: HEFT[name] for name in ("heft", "heftp")})
 
     def test_heft_and_look_ahead_with_a_queue_for_each_worker(self):
-        with tempfile.TemporaryDirectory() as folder:
-            platform = pathlib.Path(folder, "platform.json")
-            platform.write_text(with_memory_for_each_worker())
-            for tiles, names in ((8, ("heft", "heftp", "heftp:look=let", "heftp:look=mms")),
-                                 (12, ("heft", "heftp", "heftp:look=let"))):
-                self.compare(tiles, {name: HEFT[name] for name in names}, platform, queue_per_worker=True)
+        for tiles, names in ((8, ("heft", "heftp", "heftp:look=let", "heftp:look=mms")),
+                             (12, ("heft", "heftp", "heftp:look=let"))):
+            schedulers = {name: HEFT[name] for name in names}
+            self.compare(tiles, schedulers, self.memory_for_each_worker(), queue_per_worker=True)
 
     def test_heteroprio_and_its_corrections(self):
         for tiles in (8, 12, 16, 20, 24, 32):
             self.compare(tiles, HETEROPRIO)
+
+    def test_heteroprio_and_its_corrections_with_a_memory_for_each_worker(self):
+        for tiles in (8, 12):
+            self.compare(tiles, HETEROPRIO, self.memory_for_each_worker())
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ namespace {
 /// The codelets of Table I of Static, on a machine of `cpus` cores and `devices` devices.
 struct Spoliation : HeteroprioRun {
   Spoliation(std::string const& rules, std::uint32_t cpus, std::uint32_t devices)
-      : HeteroprioRun("heteroprio:spoliation=" + rules, mixed(cpus, devices)) {
+      : Spoliation(rules, mixed(cpus, devices)) {}
+  Spoliation(std::string const& rules, Machine const& machine)
+      : HeteroprioRun("heteroprio:spoliation=" + rules, machine) {
     // The buckets know all four before the first decision.
     for (auto const* const codelet : {"potrf", "trsm", "syrk", "gemm"}) {
       TaskId const task = add(codelet);
@@ -26,7 +28,8 @@ struct Spoliation : HeteroprioRun {
   TaskId start(std::uint32_t group) {
     TaskId const task = next(group);
     if (task.valid()) view.issue(task, view.topology().group(GroupId(group)).workers[0]);
-    if (task.valid() && group == cpu) view.set_may_abort(task, true);
+    bool const on_core = view.topology().group(GroupId(group)).kind == WorkerKind::Cpu;
+    if (task.valid() && on_core) view.set_may_abort(task, true);
     return task;
   }
   TaskId abort_for(std::uint32_t group) {
@@ -124,6 +127,26 @@ TEST(HeteroprioSpoliation, ATaskOfTheSlowCodeletDisplacesTheLeastUrgentOneOfABus
     system.add("potrf", 7);
     EXPECT_TRUE(system.abort_for(cpu).valid());
   }
+}
+
+TEST(HeteroprioSpoliation, OneTaskOnTheCoresOfAllNodesMakesWay) {
+  Machine machine = mixed(1, 1);
+  NodeId const node = machine.add_node({.name = "second"});
+  machine.add_link_pair(NodeId(0), node, 1e9);
+  machine.add_worker({.name = "cpu", .node = node, .kind = WorkerKind::Cpu});
+  constexpr std::uint32_t second = 2;
+  Spoliation system("pp", machine);
+  system.view.commit(system.view.add_task({}), GroupId(gpu0));
+  TaskId const low = system.add("gemm", 3);
+  ASSERT_EQ(system.start(second), low);
+  system.add("gemm", 5);
+  ASSERT_TRUE(system.start(cpu).valid());
+  TaskId const potrf = system.add("potrf", 1);
+  EXPECT_FALSE(system.abort_for(cpu).valid()) << "the other node has a less urgent one";
+  EXPECT_EQ(system.abort_for(second), low);
+  EXPECT_FALSE(system.abort_for(cpu).valid()) << "the other core will be free";
+  system.stopped(low);
+  EXPECT_EQ(system.start(second), potrf);
 }
 
 TEST(HeteroprioSpoliation, TheSlowCodeletDoesNotDisplaceItself) {
