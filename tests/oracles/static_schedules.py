@@ -211,8 +211,8 @@ def heftp_let(graph, node, queue_per_worker=False):
     return Heft(graph, node, True, queue_per_worker, look).makespan()
 
 
-def heftp_gb(graph, node, queue_per_worker=False):
-    """Section V.A.2, GPU Busy."""
+def heftp_gb(graph, node, queue_per_worker=False, always=True):
+    """Section V.A.2, GPU Busy. The paper's "always tries" a core; otherwise only where heftp would not use one anyway."""
     def look(run, task, others):
         idle = False
 
@@ -225,6 +225,8 @@ def heftp_gb(graph, node, queue_per_worker=False):
                 len(queue.ends) < queue.workers for queue in ahead.queues if queue.kind == GPU)
             return idle
         cpu = run.expected_end(task, CPU)[1]
+        if not always and run.expected_end(task)[1] == cpu:
+            return cpu
         run.simulation(task, cpu, others).run(task_ended_or_gpu_idle)
         return run.expected_end(task, GPU)[1] if idle else cpu
     return Heft(graph, node, True, queue_per_worker, look).makespan()

@@ -5,6 +5,7 @@
     static_schedules_test.py <granary-simulate>
 """
 import csv
+import functools
 import io
 import json
 import pathlib
@@ -17,8 +18,9 @@ import static_schedules as paper
 
 PLATFORM = pathlib.Path(__file__).resolve().parents[2] / "simulator/platforms/static2016.json"
 NODE, FLOPS = paper.Node.of_platform(PLATFORM)
-HEFT = {"heft": paper.heft, "heftp": paper.heftp, "heftp:look=let": paper.heftp_let, "heftp:look=gb": paper.heftp_gb,
-        "heftp:look=mms": paper.heftp_mms}
+# granary's GB leaves a task on a core if heftp puts it there, even if a GPU becomes idle.
+HEFT = {"heft": paper.heft, "heftp": paper.heftp, "heftp:look=let": paper.heftp_let,
+        "heftp:look=gb": functools.partial(paper.heftp_gb, always=False), "heftp:look=mms": paper.heftp_mms}
 HETEROPRIO = {"heteroprio:limit=0:merge_device=1:slow=least-urgent": paper.hp, "heteroprio:spoliation=sp": paper.hp_sp,
               "heteroprio:spoliation=sp:merge_device=3": paper.hp_cgv, "heteroprio:spoliation=pp": paper.hp_pp,
               "heteroprio:spoliation=pc": paper.hp_pc, "heteroprio:spoliation=pcep": paper.hp_pcep,
@@ -62,8 +64,8 @@ class ByHand(unittest.TestCase):
 
     def test_two_tiles_per_row_are_a_chain(self):
         chain = sum(count * NODE.times[kernel][paper.GPU] for kernel, count in (("potrf", 2), ("trsm", 1), ("syrk", 1)))
-        for schedule in (*HEFT.values(), *HETEROPRIO.values()):
-            self.assertEqual(schedule(paper.cholesky(2), NODE), chain, schedule.__name__)
+        for name, schedule in (*HEFT.items(), *HETEROPRIO.items()):
+            self.assertEqual(schedule(paper.cholesky(2), NODE), chain, name)
 
     def test_bottom_levels(self):
         self.assertEqual(paper.cholesky(2).bottom_levels(NODE), [22228834, 14033312, 9883603, 8195522])
@@ -142,10 +144,10 @@ class Comparison(unittest.TestCase):
             self.compare(tiles, {name: HEFT[name] for name in ("heft", "heftp")})
 
     def test_heft_and_look_ahead_with_a_queue_for_each_worker(self):
-        for tiles, names in ((8, ("heft", "heftp", "heftp:look=let", "heftp:look=mms")),
-                             (12, ("heft", "heftp", "heftp:look=let"))):
-            schedulers = {name: HEFT[name] for name in names}
-            self.compare(tiles, schedulers, self.memory_for_each_worker(), queue_per_worker=True)
+        self.compare(8, HEFT, self.memory_for_each_worker(), queue_per_worker=True)
+        # MMS rests on the order of tasks that end together: 1439 to 1469 GFlop/s with 12 tiles.
+        schedulers = {name: HEFT[name] for name in HEFT if not name.endswith("mms")}
+        self.compare(12, schedulers, self.memory_for_each_worker(), queue_per_worker=True)
 
     def test_heteroprio_and_its_corrections(self):
         for tiles in (8, 12, 16, 20, 24, 32):
