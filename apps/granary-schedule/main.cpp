@@ -68,11 +68,13 @@ std::optional<First> first_schedule(app::ProblemRuns const& problem, app::Option
   return best;
 }
 
-void print_bounds(app::ProblemRuns const& problem) {
-  auto const bounds = problem.bounds();
+void print_bounds(app::ProblemRuns const& problem, std::uint32_t most_paths) {
+  auto const bounds = problem.bounds(most_paths);
   print_row(problem, "bound by the area", bounds.area);
   print_row(problem, "bound by the critical path", bounds.critical_path);
-  print_row(problem, "bound by both", bounds.mixed);
+  bool const complete = bounds.excess <= BoundOptions{}.tolerance;
+  print_row(problem, complete ? "bound by both" : fmt::format("bound by both: {} paths, not all", bounds.paths),
+            bounds.mixed);
 }
 
 class ProgressLine {
@@ -169,7 +171,7 @@ void run(app::Options const& options, SignalWatch& signals) {
   } else {
     print_row(problem, found->how, found->schedule.makespan);
     // A task that several workers share may end earlier than the times of one worker allow.
-    if (options.inner_tile == 0) print_bounds(problem);
+    if (options.inner_tile == 0) print_bounds(problem, options.bound_paths);
     write_schedule(options.output, found->schedule);
   }
   if (!stopped) return;

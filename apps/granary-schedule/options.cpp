@@ -99,6 +99,9 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   app.add_option("--seed", options.seed, "anneal: of the search's random numbers")
       ->capture_default_str()
       ->transform(whole_number(0));
+  app.add_option("--bound-paths", options.bound_paths, "limit of the paths that the bound takes into account")
+      ->capture_default_str()
+      ->transform(whole_number(1, 100000));
   app.add_option("--output", options.output, "write the schedule to this file");
   app.add_flag("--force", options.force, "overwrite an existing file");
   app.add_flag("--quiet", options.quiet, "no progress line");

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/workloads/bounds/bounds.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +26,7 @@ struct Options : ProblemOptions {
   std::optional<double> time;  ///< seconds
   std::optional<std::uint64_t> evaluations;
   std::uint64_t seed = 0;
+  std::uint32_t bound_paths = BoundOptions{}.most_paths;
   std::string output;
   bool force = false;
   bool quiet = false;

@@ -116,9 +116,10 @@ Schedule with_makespan(Schedule schedule, Duration makespan) {
   return schedule;
 }
 
-TimeBounds ProblemRuns::bounds() const {
+TimeBounds ProblemRuns::bounds(std::uint32_t most_paths) const {
   PlatformTruth const exact(m_platform, {.precision = m_precision, .jitter = 0.0});
-  return time_bounds(m_graph, with_whole_devices(m_platform), times_for_bounds(m_platform, exact, m_precision));
+  return time_bounds(m_graph, with_whole_devices(m_platform), times_for_bounds(m_platform, exact, m_precision),
+                     {.most_paths = most_paths});
 }
 
 }  // namespace granary::app

@@ -36,7 +36,7 @@ class ProblemRuns {
   [[nodiscard]] Schedule placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const;
 
   /// Of any schedule, without transfers and inner graphs.
-  [[nodiscard]] TimeBounds bounds() const;
+  [[nodiscard]] TimeBounds bounds(std::uint32_t most_paths) const;
 
   [[nodiscard]] Platform const& platform() const { return m_platform; }
   [[nodiscard]] Workload const& workload() const { return *m_problem.workload; }

@@ -107,8 +107,10 @@ class ProblemRuns {
     auto const workers = whole.workers;
     for (std::uint32_t p = 1; p < processes(); ++p)
       whole.workers.insert(whole.workers.end(), workers.begin(), workers.end());
-    auto const bounds = time_bounds(m_graph, whole, times_for_bounds(m_platform, exact, m_precision));
+    auto const bounds = time_bounds(m_graph, whole, times_for_bounds(m_platform, exact, m_precision),
+                                    {.most_paths = m_options.bound_paths});
     m_result.upper_bound_flops = bounds.upper_bound_flops();
+    m_result.upper_bound_excess = bounds.excess;
     m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
   }
 

@@ -31,10 +31,11 @@ struct Result {
   Bytes memory = 0;  ///< per device
   double flops = 0;
   Bytes working_set = 0;
-  double upper_bound_flops = 0;  ///< per second; 0: not computed
-  Bytes io_bound = 0;            ///< 0: none known, or data are used in place
-  Bytes compulsory = 0;          ///< loads; 0 if data are used in place
-  Bytes bus_limit = 0;           ///< bytes that the links into the devices can carry in the time of the upper bound
+  double upper_bound_flops = 0;   ///< per second; 0: not computed
+  double upper_bound_excess = 0;  ///< TimeBounds::excess
+  Bytes io_bound = 0;             ///< 0: none known, or data are used in place
+  Bytes compulsory = 0;           ///< loads; 0 if data are used in place
+  Bytes bus_limit = 0;            ///< bytes that the links into the devices can carry in the time of the upper bound
   std::uint64_t tasks = 0;
   RunFigures figures;
   std::uint32_t seeds = 1;  ///< runs

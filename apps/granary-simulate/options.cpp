@@ -122,6 +122,9 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--transfers-by-priority", options.transfers_by_priority,
                "of the transfers that wait for a link, start first the one for which the most urgent task waits");
   app.add_flag("!--no-bounds", options.bounds, "do not compute the upper bound, which is slow for very large graphs");
+  app.add_option("--bound-paths", options.bound_paths, "limit of the paths that the upper bound takes into account")
+      ->capture_default_str()
+      ->transform(whole_number(1, 100000));
 }
 
 void add_output(CLI::App& app, Options& options) {

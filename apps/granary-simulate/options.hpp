@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/workloads/bounds/bounds.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,6 +40,7 @@ struct Options : ProblemOptions {
   BookingOptions booking;
   DecisionCost charge_decisions;
   bool bounds = true;
+  std::uint32_t bound_paths = BoundOptions{}.most_paths;
   std::optional<std::string> csv;
   std::optional<std::string> json;
   std::optional<std::string> order;

@@ -88,6 +88,7 @@ nlohmann::ordered_json json_of(Result const& r) {
           {"booked_bytes_peak", f.booking.peak},
           {"submission_sleeps", f.booking.sleeps},
           {"submission_slept_seconds", f.booking.seconds},
+          {"upper_bound_excess", finite(r.upper_bound_excess)},
           {"graph", r.graph.empty() ? nlohmann::ordered_json(nullptr) : r.graph},
           {"loaded", fmt::format("{}", fmt::join(r.loaded, ","))}};
 }

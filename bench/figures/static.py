@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import plots
 
 SIZES = (8, 12, 16, 20, 24, 32)
-NODE = dict(platform="static2016", algorithm="cholesky", precision="s")
+NODE = dict(platform="static2016", algorithm="cholesky", precision="s", bound_paths=1000)  # 12 tiles need 422
 TRUTHS = dict(truth_error=0.1, truth_seeds=30)
 # The paper's names.
 HEFT = {"heft": "heft", "heftp": "heftp", "heftp:look=let": "heftp+LET", "heftp:look=gb": "heftp+GB",

@@ -148,15 +148,18 @@ TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine, Kerne
   // Adds paths while one violates the program's optimum ("iterative bound"). The critical path is first, so the bound
   // is at least its length. Once no path is violated, giving each task its class' average satisfies the program of all
   // tasks and all paths.
+  double enough = std::numeric_limits<double>::infinity();  // for some distribution of the work, if the area is less
   while (bounds.paths < options.most_paths && !path.tasks.empty()) {
     tasks.add_path(path.tasks);
     ++bounds.paths;
     MixedProgram const program(tasks, scale);
     best = std::max(best, program.bound());
     path = longest_path(graph, tasks.class_of, program.average_times());
+    enough = std::min(enough, path.length);
     if (path.length <= best * (1 + std::max(options.tolerance, 1e-9))) break;
   }
   bounds.mixed = std::max({rounded_down(best), bounds.area, bounds.critical_path});
+  bounds.excess = std::max(enough / best - 1, 0.0);
   return bounds;
 }
 

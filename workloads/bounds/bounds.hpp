@@ -25,6 +25,9 @@ struct GRANARY_EXPORT TimeBounds {
   Duration mixed{0};          ///< both combined; at least as large as either
   double flops = 0;           ///< of all tasks
   std::uint32_t paths = 0;    ///< paths that the mixed bound uses
+  /// The mixed bound of all paths is larger by at most this part of it: what the longest path takes beyond it in the
+  /// optimum for the paths used. Below the tolerance, or 1e-9, no path was left to add.
+  double excess = 0;
 
   /// Upper bound of the operations per second of any schedule: flops / mixed. 0 without operations, infinite if they
   /// take no time.

@@ -7,6 +7,7 @@
 #include <granary/simulator/simulator.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
 #include <granary/workloads/bounds/longest_path.hpp>
+#include <granary/workloads/tiled_cholesky.hpp>
 
 #include "support/message_of.hpp"
 
@@ -170,6 +171,30 @@ TEST(Bounds, MixedTakesInEveryPathThatMatters) {
   EXPECT_NEAR(static_cast<double>(all.mixed.count()), 600, 1);
   EXPECT_EQ(all.critical_path, Duration(500));
   EXPECT_GE(all.paths, 2U);
+}
+
+// The node of the Static paper; its 8 tiles need 79 paths.
+TEST(Bounds, ThoseOfFewPathsSayHowFarThatOfAllPathsMayBe) {
+  GraphRecorder graph;
+  TiledCholesky({.tiles = 8}).submit(graph, {NodeId(0)});
+  auto const times =
+      times_of({{"potrf", {18850, 8196}}, {"trsm", {45647, 4150}}, {"syrk", {43890, 1688}}, {"gemm", {87780, 3027}}});
+  auto const bounds = [&](std::uint32_t paths) {
+    return time_bounds(graph, cpus_and_gpus(9, 3), times, {.most_paths = paths});
+  };
+  auto const all = bounds(1000);
+  EXPECT_LT(all.paths, 1000U);
+  EXPECT_LE(all.excess, 1e-4);
+  Duration before{0};
+  for (std::uint32_t const paths : {1U, 4U, 16U, 32U}) {
+    auto const some = bounds(paths);
+    EXPECT_EQ(some.paths, paths);
+    EXPECT_GE(some.mixed, before);
+    EXPECT_GT(some.excess, 1e-4) << paths;
+    EXPECT_GE(1.0001 * (1 + some.excess) * seconds(some.mixed), seconds(all.mixed)) << paths;
+    before = some.mixed;
+  }
+  EXPECT_GT(all.mixed, before);
 }
 
 TEST(Bounds, CriticalPathFollowsTheAccesses) {
