@@ -97,6 +97,7 @@ set(granary_included_headers
   core/planner/planner.hpp
   core/planner/statistics.hpp
   core/planner/trace_recorder.hpp
+  core/policy/policy.hpp
   distributed/common_order.hpp
   distributed/exchange.hpp
   distributed/failure_origin.hpp

@@ -44,6 +44,7 @@ class Registry {
     PolicyOptions options(specification, seed);
     auto policy = find(options.policy()).factory(options);
     options.refuse_unknown();
+    if (policy) policy->set_policy_name(std::string(options.policy()));
     return policy;
   }
 
@@ -92,7 +93,11 @@ std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification) {
 PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed) {
   PolicySet policies{.scheduler = make_scheduler(scheduler, seed), .eviction = nullptr};
   policies.eviction = policies.scheduler->own_eviction(eviction);
-  if (!policies.eviction) policies.eviction = make_eviction(eviction);
+  if (policies.eviction) {
+    policies.eviction->set_policy_name(std::string(eviction));
+  } else {
+    policies.eviction = make_eviction(eviction);
+  }
   return policies;
 }
 

@@ -138,6 +138,7 @@ SimulationReport Simulator::run() {
   run_until_idle();
   flush();
   run_until_idle();
+  if (m_planner.policy_fault()) std::rethrow_exception(m_planner.policy_fault());
   return report();
 }
 

@@ -130,7 +130,8 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// start (`longest_duration`).
   bool step();
   /// Runs all submitted tasks, of which the external ones have ended, and writes final values to the homes. Throws
-  /// InternalError, with what waits, when the planner is not done and no event is pending.
+  /// InternalError, with what waits, when the planner is not done and no event is pending. When a policy has thrown or
+  /// broken its contract, it throws that (Planner::policy_fault) after the running tasks have ended.
   SimulationReport run();
   /// The results up to now. Failures are reported with this, and not again.
   SimulationReport report();

@@ -73,8 +73,12 @@ void Accounts::note_device_need(TaskSubmission const& submission, Planner const&
 void Accounts::fill(EngineStatistics& statistics, Planner const& planner) const {
   statistics.planner = planner.statistics();
   statistics.idle = planner.idle();
-  statistics.remark = planner.scheduler().remark();
-  statistics.priorities_ignored = m_prioritised && !planner.scheduler().heeds_priorities();
+  try {
+    statistics.remark = planner.scheduler().remark();
+    statistics.priorities_ignored = m_prioritised && !planner.scheduler().heeds_priorities();
+  } catch (...) {
+    statistics.remark = "the scheduler has thrown when it was asked for its remark";
+  }
   statistics.device_need = m_device_need;
   statistics.waiting_for_data = m_waited;
   statistics.deciding = m_decided;

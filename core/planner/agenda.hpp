@@ -22,7 +22,8 @@ namespace granary {
 /// so that a ready task which both may run goes to an idle device. What is posted again before its turn has one turn.
 class GRANARY_EXPORT Agenda {
  public:
-  /// The task will not run: it is cancelled, or its codelet has thrown when it was asked for bounds.
+  /// The task will not run: it is cancelled, or its codelet has thrown when it was asked for bounds. An invalid id:
+  /// none will that no worker has, since a policy is at fault.
   struct Cancel {
     TaskId task;
   };

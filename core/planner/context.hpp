@@ -10,6 +10,7 @@
 #include <granary/core/planner/statistics.hpp>
 
 #include <deque>
+#include <exception>
 #include <vector>
 
 namespace granary::detail {
@@ -24,6 +25,7 @@ struct PlannerContext {
   std::vector<Command> commands = {};  // decided, and not performed yet
   Statistics statistics = {};
   std::vector<PlannerObserver*> observers = {};
+  std::exception_ptr policy_fault = {};  // what a policy threw or did wrong: it has ended the run (PolicyCalls)
 
   void notice(Notice const& notice) const {
     for (auto* const observer : observers) observer->noticed(notice);

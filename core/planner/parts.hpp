@@ -9,6 +9,8 @@
 #include <granary/core/planner/planner.hpp>
 #include <granary/core/planner/policy_view.hpp>
 
+#include <cstdint>
+#include <exception>
 #include <utility>
 
 namespace granary {
@@ -42,22 +44,25 @@ struct Planner::Parts {
         policies(detail::checked(std::move(set))),
         estimator(times),
         board(context.topology.groups().size()),
-        news(context, policies, board, tasks),
-        movement(context, *policies.eviction, news),
+        scheduler(context, *policies.scheduler, board, tasks),
+        eviction(context, *policies.eviction),
+        news(context, scheduler, eviction, board, tasks),
+        movement(context, eviction, news),
         bounds(context, movement),
         booking(context, booking_options, movement),
-        dispatch(context, *policies.scheduler, times, tasks, movement, bounds, booking),
+        dispatch(context, scheduler, times, tasks, movement, bounds, booking),
         prefetches(context, board, dispatch, movement),
-        followers(context, *policies.scheduler, dispatch, movement),
+        followers(context, scheduler, dispatch, movement),
         handovers(context, dispatch, movement),
         shipments(context, tasks, movement),
-        failures(context, *policies.scheduler, dispatch, handovers, shipments, movement),
+        failures(context, scheduler, dispatch, handovers, shipments, movement),
         admission(context, movement),
         view(context, movement, dispatch) {
     news.tell(booking);
     news.tell(prefetches);
-    policies.scheduler->attach(view, board);
-    policies.eviction->attach(view, board);
+    scheduler.look_into(movement.data());
+    scheduler.attach(view, board);
+    eviction.attach(view, board);
   }
 
   template <class Item>
@@ -65,6 +70,7 @@ struct Planner::Parts {
     movement.perform(item);
   }
   void perform(Agenda::Cancel item) {
+    if (!item.task.valid()) return end_run();
     auto* const task = tasks.find(item.task);
     if (task == nullptr) return;
     if (auto error = bounds.take_error(item.task)) return failures.task_failed(*task, std::move(error));
@@ -87,6 +93,18 @@ struct Planner::Parts {
     if (dispatch.aborts() && !failures.run_ended()) dispatch.abort_tasks(item.group);
   }
 
+  // A policy is at fault. What it has planned does not count any more.
+  void end_run() {
+    for (std::uint32_t g = 0; g < context.topology.groups().size(); ++g) {
+      for (auto const& plan = board.plan(GroupId(g)); !plan.empty();) board.remove(plan.begin()->second);
+    }
+    failures.cancel_all(context.policy_fault);
+  }
+  // Nothing is submitted any more then.
+  void refuse_after_fault() const {
+    if (context.policy_fault) std::rethrow_exception(context.policy_fault);
+  }
+
   // Whether all transfers in flight come from other processes.
   [[nodiscard]] bool only_receives() const {
     auto const& topology = context.topology;
@@ -101,6 +119,8 @@ struct Planner::Parts {
   Estimator& estimator;
   PlanBoard board;
   detail::LiveTasks tasks;
+  detail::SchedulerCalls scheduler;
+  detail::EvictionCalls eviction;
   detail::PolicyNews news;
   detail::Movement movement;
   detail::ResultBounds bounds;

@@ -68,20 +68,22 @@ void Planner::handle(RetainData event) {
 
 void Planner::handle(ReleaseData event) {
   m_parts->movement.release(event.data);
-  if (!held(event.data)) m_parts->policies.scheduler->released(event.data);
+  if (!held(event.data)) m_parts->scheduler.released(event.data);
   advance();
   tell(event);
 }
 
 void Planner::check(TaskSubmission const& submission) const {
+  m_parts->refuse_after_fault();
   static_cast<void>(m_parts->admission.check(submission, AccessList(submission.accesses)));
 }
 
 TaskId Planner::handle(TaskSubmission const& event) {
   auto& parts = *m_parts;
+  parts.refuse_after_fault();
   AccessList accesses(event.accesses);
   GroupSet const groups = parts.admission.check(event, accesses);
-  if (!groups.empty()) parts.policies.scheduler->check(event, accesses);
+  if (!groups.empty()) parts.scheduler.check(event, accesses);
   GroupId const behind = parts.followers.group_to_follow(accesses);
   parts.interrupted = true;  // until `advance` has come to its end
   parts.handovers.precede(accesses);
@@ -99,7 +101,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   ++parts.context.statistics.tasks_submitted;
   auto& most = parts.context.statistics.most_live_tasks;
   most = std::max<std::uint64_t>(most, parts.tasks.size());
-  if (!task.external()) parts.policies.scheduler->submitted(id);
+  if (!task.external()) parts.scheduler.submitted(id);
   parts.handovers.submitted(task);
   if (task.predecessors == 0) {
     parts.dispatch.make_ready(task);
@@ -284,7 +286,7 @@ bool Planner::resolve_stall() {
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
-  if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one();
+  if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one() || parts.scheduler.withholds();
   // What has begun outside may leave more room; but its end may depend on what finds none because a value failed to get
   // home.
   return resolve_stall_of_shipments() ||
@@ -365,6 +367,7 @@ PlanBoard const& Planner::board() const { return m_parts->board; }
 SystemView const& Planner::view() const { return m_parts->view; }
 Scheduler const& Planner::scheduler() const { return *m_parts->policies.scheduler; }
 Topology const& Planner::topology() const { return m_parts->context.topology; }
+std::exception_ptr const& Planner::policy_fault() const { return m_parts->context.policy_fault; }
 bool Planner::interrupted() const { return m_parts->interrupted; }
 Task const& Planner::task(TaskId task) const { return m_parts->tasks[task]; }
 

@@ -99,7 +99,8 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] bool varies(TaskId task) const;
   /// Where a task on that node leaves its value of a varying datum, apart from a present one; empty for others.
   [[nodiscard]] std::optional<ResultPlace> result(DataId data, NodeId node) const;
-  /// Whether an exception, of a policy or for lack of memory, has ended an event midway: no event may follow.
+  [[nodiscard]] std::exception_ptr const& policy_fault() const;  ///< has ended the run: submissions throw it
+  /// Whether an exception, of an estimator or for lack of memory, has ended an event midway: no event may follow.
   [[nodiscard]] bool interrupted() const;
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
@@ -128,8 +129,7 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] SystemView const& view() const;
   [[nodiscard]] Scheduler const& scheduler() const;
   [[nodiscard]] Topology const& topology() const;
-  /// A live task.
-  [[nodiscard]] Task const& task(TaskId task) const;
+  [[nodiscard]] Task const& task(TaskId task) const;  ///< a live one
   /// Throws InternalError with the first broken invariant; O(everything). Tests call it after every event.
   void check_invariants() const;
   /// What each task waits for, and the bytes in use of memories; at most 20 lines of a kind. O(live tasks and edges).

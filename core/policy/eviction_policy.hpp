@@ -4,12 +4,14 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/policy/plan_board.hpp>
+#include <granary/core/policy/policy.hpp>
 #include <granary/core/policy/system_view.hpp>
 
 namespace granary {
 
 /// Chooses among the replicas of a node that may be evicted. It is notified of events; of replicas only on nodes with a
-/// limit. It owns no thread, lock, clock or environment variable.
+/// limit. It owns no thread, lock, clock or environment variable. If it throws or breaks its contract, the run fails as
+/// it does with a Scheduler.
 ///
 /// ```cpp
 /// #include <granary/policies/registry.hpp>
@@ -31,10 +33,8 @@ namespace granary {
 /// granary::register_eviction("oldest", [](granary::PolicyOptions&) { return std::make_unique<Oldest>(); });
 /// auto const policies = granary::make_policies("darts", "oldest");
 /// ```
-class GRANARY_EXPORT EvictionPolicy {
+class GRANARY_EXPORT EvictionPolicy : public Policy {
  public:
-  virtual ~EvictionPolicy() = default;
-
   /// Called once, before anything else; the view and the board outlive the policy.
   virtual void attach(SystemView const& view, PlanBoard const& board) = 0;
   /// The replica to evict from `node`, one for which `view.evictable` holds; invalid when the policy chooses none.

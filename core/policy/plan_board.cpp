@@ -1,17 +1,33 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
 #include <granary/core/policy/plan_board.hpp>
 
+#include <string>
 #include <utility>
 
 namespace granary {
+namespace {
+
+[[noreturn]] void refuse(TaskId task, char const* why) {
+  throw InvalidArgument("the task with the id " + std::to_string(task.value()) + why);
+}
+
+}  // namespace
 
 void PlanBoard::append(GroupId group, TaskId task, AccessList const& accesses) {
+  check(group, task);
   auto const& order = m_plans[group.index()].order;
   put(group, task, accesses, {order.empty() ? 0 : order.rbegin()->first.rank, m_put++}, true);
 }
 
 void PlanBoard::insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank) {
+  check(group, task);
   put(group, task, accesses, {rank, m_put++}, false);
+}
+
+void PlanBoard::check(GroupId group, TaskId task) const {
+  if (group.index() >= m_plans.size()) refuse(task, " cannot be planned for a group that does not exist");
+  if (!task.valid() || m_entries.contains(task)) refuse(task, task.valid() ? " is on a plan already" : " is none");
 }
 
 void PlanBoard::put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end) {
@@ -63,6 +79,7 @@ void PlanBoard::remove(TaskId task) {
 }
 
 void PlanBoard::want_inputs(TaskId task) {
+  if (!m_entries.contains(task)) refuse(task, " is on no plan, so that its inputs cannot be wanted");
   auto& entry = m_entries[m_entries.slot(task)];
   if (std::exchange(entry.wanted, true) || !m_observer) return;
   m_observer->inputs_wanted(task, entry.group, entry.place->first);

@@ -41,7 +41,8 @@ class GRANARY_EXPORT PlanBoard {
 
   explicit PlanBoard(std::size_t groups) : m_plans(groups) {}
 
-  /// Appends the task to the group's plan; a task is in at most one plan.
+  /// Appends the task to the group's plan; a task is in at most one plan: if it is in one already, or there is no such
+  /// group, throws InvalidArgument.
   void append(GroupId group, TaskId task, AccessList const& accesses);
   /// Inserts the task after those of smaller or equal rank. An appended task has the rank of the one before it.
   void insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank);
@@ -50,7 +51,7 @@ class GRANARY_EXPORT PlanBoard {
   /// The planner may bring what the planned task reads to the group's node before the task is committed: in the order
   /// of positions, without delay for what committed tasks need, and evicting nothing that committed or planned tasks of
   /// the node use. Otherwise inputs are fetched once their task is committed. For tasks that were reported ready.
-  /// O(accesses · log).
+  /// O(accesses · log). Throws InvalidArgument for a task that is not planned.
   void want_inputs(TaskId task);
   [[nodiscard]] bool wants_inputs(TaskId task) const { return m_entries.at(task).wanted; }
   /// All groups are asked for their next tasks again: a group that took none may be given some now, though none of them
@@ -124,6 +125,7 @@ class GRANARY_EXPORT PlanBoard {
     bool wanted;  // its inputs
   };
 
+  void check(GroupId group, TaskId task) const;
   void put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end);
   void link(std::uint32_t entry, DataId data);
 

@@ -6,6 +6,7 @@
 #include <granary/core/model/submitter.hpp>
 #include <granary/core/policy/eviction_policy.hpp>
 #include <granary/core/policy/plan_board.hpp>
+#include <granary/core/policy/policy.hpp>
 #include <granary/core/policy/system_view.hpp>
 
 #include <cstdint>
@@ -29,6 +30,9 @@ enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
 /// unless a worker gives it back, by itself or because the scheduler had it stopped. The scheduler may publish on the
 /// board what a group will run after its committed tasks; eviction policies read it there.
 ///
+/// If it throws, or answers what it must not, the run fails with an Error that names the scheduler, the task and what
+/// it did, and it is not called any more; `attach` and `check` may refuse with any Error of their own.
+///
 /// ```cpp
 /// #include <granary/granary.hpp>
 /// #include <granary/policies/registry.hpp>
@@ -50,10 +54,8 @@ enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
 /// granary::register_scheduler("last-ready", [](granary::PolicyOptions&) { return std::make_unique<LastReady>(); });
 /// granary::Runtime runtime({.scheduler = "last-ready"});
 /// ```
-class GRANARY_EXPORT Scheduler {
+class GRANARY_EXPORT Scheduler : public Policy {
  public:
-  virtual ~Scheduler() = default;
-
   /// Called once, before anything else; the view and the board outlive the scheduler.
   virtual void attach(SystemView const& view, PlanBoard& board) = 0;
 

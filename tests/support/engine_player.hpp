@@ -4,6 +4,7 @@
 #include "support/aborting_scheduler.hpp"
 #include "support/faulty_storage.hpp"
 #include "support/journal_judge.hpp"
+#include "support/mischief.hpp"
 #include "support/play_machine.hpp"
 #include "support/policy_case.hpp"
 #include "support/stamp_task.hpp"
@@ -37,8 +38,8 @@ class EnginePlayer {
  public:
   explicit EnginePlayer(PolicyCase const& drawn, PlayFaults const& faults = {})
       : m_case(drawn), m_machine(drawn.machine, drawn.seed, faults.before) {
-    m_may_fail = faults.storage || faults.before || !drawn.faults.tasks.empty();
-    m_goes_on = !faults.before;  // faults of a device may repeat
+    m_may_fail = faults.storage || faults.before || !drawn.faults.tasks.empty() || drawn.misbehaves;
+    m_goes_on = !faults.before && !drawn.misbehaves;  // faults of a device may repeat
     for (auto const& node : m_machine.machine().nodes) {
       m_storages.push_back(node.kind == NodeKind::Disk ? std::make_shared<MemoryStorage>() : nullptr);
       m_bound.push_back(m_storages.back());
@@ -51,7 +52,7 @@ class EnginePlayer {
     options.planner = drawn.planner;
     options.record_journal = true;
     options.trace.record = drawn.seed % 2 == 0;  // the journal is the same, and is judged without a recorder
-    m_engine = std::make_unique<Engine>(Topology(m_machine.machine()), policies(),
+    m_engine = std::make_unique<Engine>(Topology(m_machine.machine()), policies(m_misdeeds),
                                         std::make_unique<AveragingEstimator>(), m_machine.backends(), options);
     if (m_faulty.empty()) return;
     m_releaser = std::jthread([this](std::stop_token const& stop) {
@@ -66,7 +67,12 @@ class EnginePlayer {
     add_codelets();
     for (auto const& operation : m_case.graph.operations) {
       if (m_failed && !m_goes_on) break;
-      std::visit([&](auto const& what) { perform(what); }, operation);
+      try {
+        std::visit([&](auto const& what) { perform(what); }, operation);
+      } catch (Error const&) {  // a submission after the fault of a policy
+        if (!m_misdeeds->any() && !m_misdeeds->kept_back) throw;
+        break;
+      }
     }
     if (!m_failed) perform(WaitForAll{});
     while (m_goes_on && !m_clean) perform(WaitForAll{});  // tasks that define data again may fail, too
@@ -99,6 +105,7 @@ class EnginePlayer {
   [[nodiscard]] std::uint64_t redefining_tasks() const { return m_redefining; }
   /// The text of the last exception of wait.
   [[nodiscard]] std::string const& thrown() const { return m_thrown; }
+  [[nodiscard]] Misdeeds const& misdeeds() const { return *m_misdeeds; }
   [[nodiscard]] std::uint64_t inner_tasks() const { return m_inner_tasks; }
   [[nodiscard]] Engine& engine() { return *m_engine; }
   /// Number of homes of living data that were found to hold the required value.
@@ -114,9 +121,10 @@ class EnginePlayer {
     std::shared_ptr<std::byte> origin, home;  // address, for homes in memory
   };
 
-  [[nodiscard]] PolicySet policies() const {
+  [[nodiscard]] PolicySet policies(std::shared_ptr<Misdeeds> misdeeds = std::make_shared<Misdeeds>()) const {
     auto policies = make_policies(m_case.scheduler, eviction_of(m_case), m_case.seed);
-    return m_case.aborts ? aborting(std::move(policies), m_case.seed) : std::move(policies);
+    if (m_case.aborts) policies = aborting(std::move(policies), m_case.seed);
+    return m_case.misbehaves ? mischievous(std::move(policies), m_case.seed, std::move(misdeeds)) : std::move(policies);
   }
 
   void add_codelets() {
@@ -239,6 +247,9 @@ class EnginePlayer {
       m_thrown = error.what();
     } catch (DeviceError const& error) {
       m_thrown = error.what();
+    } catch (Error const& error) {
+      if (!m_case.misbehaves) throw;
+      m_thrown = error.what();
     }
     m_failed = true;
     m_clean = false;
@@ -328,6 +339,7 @@ class EnginePlayer {
 
   PolicyCase const& m_case;
   PlayMachine m_machine;
+  std::shared_ptr<Misdeeds> m_misdeeds = std::make_shared<Misdeeds>();
   std::vector<std::shared_ptr<MemoryStorage>> m_storages;  // by node: origins and homes
   std::vector<std::shared_ptr<Storage>> m_bound;  // by node: the same storages, or wrappers that make them faulty
   std::vector<std::shared_ptr<FaultyStorage>> m_faulty;

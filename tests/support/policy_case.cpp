@@ -4,6 +4,7 @@
 #include "support/aborting_scheduler.hpp"
 #include "support/case_truth.hpp"
 #include "support/coherence_oracle.hpp"
+#include "support/mischief.hpp"
 #include "support/print_events.hpp"
 
 #include <granary/core/base/error.hpp>
@@ -73,7 +74,7 @@ class Player {
         m_topology(drawn.machine),
         m_truth(drawn.seed),
         m_oracle(m_topology),
-        m_faulty(!drawn.faults.copies.empty() || !drawn.faults.tasks.empty()),
+        m_faulty(!drawn.faults.copies.empty() || !drawn.faults.tasks.empty() || drawn.misbehaves),
         m_simulator(m_topology, policies(), m_estimator, m_truth, options()) {
     m_oracle.look_into(&m_simulator.planner());
   }
@@ -84,9 +85,11 @@ class Player {
       m_codelets.push_back(m_simulator.add_codelet(codelet));
     }
     for (auto const& operation : m_case.graph.operations) {
+      if (m_simulator.planner().policy_fault()) break;
       std::visit([&](auto const& what) { perform(what); }, operation);
       m_oracle.after_event();
     }
+    if (m_case.misbehaves) judge_misdeeds();
     m_result.tasks_run = m_oracle.tasks_run();
     m_result.tasks_cancelled = m_oracle.tasks_cancelled();
     m_result.copies = m_oracle.copies();
@@ -98,7 +101,8 @@ class Player {
  private:
   PolicySet policies() const {
     auto policies = policies_of(m_case);
-    return m_case.aborts ? aborting(std::move(policies), m_case.seed) : std::move(policies);
+    if (m_case.aborts) policies = aborting(std::move(policies), m_case.seed);
+    return m_case.misbehaves ? mischievous(std::move(policies), m_case.seed, m_misdeeds) : std::move(policies);
   }
   SimulatorOptions options() {
     SimulatorOptions options;
@@ -242,7 +246,7 @@ class Player {
     if (m_case.wilful) {
       while (step()) continue;
     }
-    auto const report = m_simulator.run();
+    auto const report = run();
     m_oracle.after_event();
     m_result.failures += report.failures.size();
     for (auto const& failure : report.failures) {
@@ -256,6 +260,37 @@ class Player {
     check_causes(report.failures);
     m_oracle.at_rest(report.failures);
     if (m_case.wilful) change_outside();
+  }
+
+  // After the fault of a policy the rest of the run ends as usual.
+  SimulationReport run() {
+    auto const& fault = m_simulator.planner().policy_fault();
+    try {
+      return m_simulator.run();
+    } catch (std::exception const& error) {
+      if (!fault || text_of(fault) != error.what()) throw;
+    }
+    require(m_case.misbehaves, "a policy is at fault: " + text_of(fault));
+    return m_simulator.report();
+  }
+
+  // Whoever breaks the contract is named, not called any more, and gets no more tasks.
+  void judge_misdeeds() {
+    perform(WaitForAll{});
+    auto const& fault = m_simulator.planner().policy_fault();
+    require(fault != nullptr || !m_misdeeds->any(), "nobody has noticed what a policy did");
+    require(!m_misdeeds->asked_after, "a policy was called after it had broken its contract");
+    if (fault == nullptr) return;
+    ++m_result.policy_faults;
+    auto const what = text_of(fault);
+    require(m_misdeeds->any() || m_misdeeds->kept_back, "policies have done nothing wrong, but " + what);
+    require(what.starts_with("scheduler 'mischief' ") || what.starts_with("eviction policy 'mischief' "), what);
+    try {
+      m_simulator.submit({m_codelets.front(), {}, 0, 0});
+    } catch (Error const& error) {
+      return require(error.what() == what, std::string("a later submission throws ") + error.what());
+    }
+    require(false, "a task is accepted that nobody can choose");
   }
 
   void give_hint() {
@@ -299,7 +334,10 @@ class Player {
 
   // Memory is short only if a value could not be written back, and then for other values on their way home.
   static void check_room(std::vector<Failure> const& failures) {
-    auto const injected = [](Failure const& f) { return text_of(f.error).starts_with("injected"); };
+    auto const injected = [](Failure const& f) {
+      auto const text = text_of(f.error);
+      return text.starts_with("injected") || text.find(" 'mischief' ") != std::string::npos;
+    };
     bool const write_failed =
         std::ranges::any_of(failures, [&](Failure const& f) { return !f.task.valid() && injected(f); });
     for (auto const& failure : failures) {
@@ -346,6 +384,7 @@ class Player {
   CaseTruth m_truth;
   CoherenceOracle m_oracle;
   bool m_faulty;
+  std::shared_ptr<Misdeeds> m_misdeeds = std::make_shared<Misdeeds>();
   CaseResult m_result;
   Acts m_acts{[this](Act const& act) { see(act); }, [this](Event const& event, NewIds ids) { see(event, ids); }};
   Simulator m_simulator;

@@ -26,10 +26,11 @@ struct PolicyCase {
   PlannerOptions planner;
   FaultPlan faults;
   std::uint32_t check_every = 1;
-  bool expands = false;  ///< its tasks may run as inner graphs
-  bool wilful = false;   ///< external tasks end when they like; values are flushed, and tasks cancelled, in mid-run
-  bool aborts = false;   ///< the scheduler has running tasks stopped at random (AbortingScheduler)
-  bool lines = false;    ///< the bytes of some data on the host have gaps
+  bool expands = false;     ///< its tasks may run as inner graphs
+  bool wilful = false;      ///< external tasks end when they like; values are flushed, and tasks cancelled, in mid-run
+  bool aborts = false;      ///< the scheduler has running tasks stopped at random (AbortingScheduler)
+  bool misbehaves = false;  ///< its policies break their contract (mischievous)
+  bool lines = false;       ///< the bytes of some data on the host have gaps
   bool waits_for_data = false;                    ///< for single ones, in mid-run
   bool refuses = false;                           ///< memories are too small for some tasks, which are refused
   std::shared_ptr<Schedule const> schedule = {};  ///< of the scheduler static, whose options follow in `scheduler`
@@ -82,6 +83,7 @@ struct CaseResult {
   std::size_t copies = 0;
   std::uint64_t evictions = 0;
   std::uint64_t failures = 0;
+  std::uint64_t policy_faults = 0;
   std::uint64_t redefined = 0;  ///< tasks that only wrote data which a reported failure had left without a value
 };
 

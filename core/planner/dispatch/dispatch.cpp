@@ -7,7 +7,7 @@
 
 namespace granary::detail {
 
-Dispatch::Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
+Dispatch::Dispatch(PlannerContext& context, SchedulerCalls& scheduler, Estimator const& estimator, LiveTasks& tasks,
                    Movement& movement, ResultBounds& bounds, Booking& booking)
     : m_context(context),
       m_scheduler(scheduler),
@@ -72,30 +72,29 @@ void Dispatch::commit_tasks(GroupId group) {
   auto const depth = m_context.options.depth;
   while (ahead(group) <
          (depth > 0 ? m_scheduler.most_ahead(group, depth) : m_workers.idle(m_context.topology.group(group)))) {
-    TaskId const next = m_scheduler.next(group);
-    if (!next.valid()) return;
-    LiveTask& task = m_tasks[next];
+    auto* const next = m_scheduler.next(group);
+    if (next == nullptr) return;
+    LiveTask& task = *next;
+    bool const takes_turn = m_chooses_turns && task.accesses.commutes();
+    if (takes_turn && !m_commuting.take(task)) return m_scheduler.has_no_turn(task.id);
     commit(task, group);
     auto& state = m_nodes[node.index()];
     bool const first = state.waiting.empty();
-    if (m_chooses_turns && task.accesses.commutes() && lacks_input(task)) {
+    if (takes_turn && lacks_input(task)) {
       // Another one with which it commutes failed since it was ready.
       task.cancelled = true;
-      m_context.agenda.post(Agenda::Cancel{next});
+      m_context.agenda.post(Agenda::Cancel{task.id});
     } else if (may_pass(node) && place(task, first && m_movement.memories()[node].transits.empty())) {
       if (!first) ++state.passed;
       continue;
     }
-    state.waiting.push_back(next);
+    state.waiting.push_back(task.id);
     waiting_changed(node);
   }
 }
 
 void Dispatch::commit(LiveTask& task, GroupId group) {
   m_offered_to_all = false;
-  if (m_chooses_turns && task.accesses.commutes() && !m_commuting.take(task)) {
-    throw InternalError("the scheduler chose " + name_of(task) + " while another task had its turn");
-  }
   task.assignment = {.estimate = kernel_time(task, group), .group = group, .phase = TaskPhase::Committed};
   m_groups[group.index()].committed.push_back(task.id);
   ++m_groups[group.index()].ahead;
@@ -267,11 +266,12 @@ void Dispatch::leave_worker(LiveTask const& task, bool returned) {
 
 void Dispatch::abort_tasks(GroupId group) {
   while (ahead(group) == 0) {
-    TaskId const id = m_scheduler.abort_for(group);
-    if (!id.valid() || !may_abort(m_tasks[id])) return;
-    WorkerId const worker = m_tasks[id].assignment.worker;
-    m_workers.abort(worker, id);
-    m_context.commands.emplace_back(AbortCommand{id, worker});
+    auto const* const task = m_scheduler.abort_for(group);
+    if (task == nullptr) return;
+    if (!may_abort(*task)) return m_scheduler.may_not_abort(task->id);
+    WorkerId const worker = task->assignment.worker;
+    m_workers.abort(worker, task->id);
+    m_context.commands.emplace_back(AbortCommand{task->id, worker});
   }
 }
 
@@ -383,9 +383,8 @@ void Dispatch::post_all_groups() {
 }
 
 std::string Dispatch::name_of(LiveTask const& task) const {
-  auto const handed_over = [&] { return m_movement.data()[task.accesses[0].data].description.name; };
-  if (task.handover()) return "the handover of '" + handed_over() + "' to what shares its bytes";
-  return "task '" + m_context.codelets[task.codelet.index()].name + "' " + std::to_string(task.position);
+  if (!task.handover()) return m_scheduler.name_of(task.id);
+  return "the handover of '" + m_movement.data()[task.accesses[0].data].description.name + "' to what shares its bytes";
 }
 
 bool Dispatch::may_pass(NodeId id) const {

@@ -5,9 +5,9 @@
 #include <granary/core/planner/dispatch/booking.hpp>
 #include <granary/core/planner/dispatch/commuting.hpp>
 #include <granary/core/planner/dispatch/result_bounds.hpp>
+#include <granary/core/planner/dispatch/scheduler_calls.hpp>
 #include <granary/core/planner/dispatch/workers.hpp>
 #include <granary/core/planner/movement/movement.hpp>
-#include <granary/core/policy/scheduler.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -21,7 +21,7 @@ namespace granary::detail {
 /// handed to a worker, ended. The scheduler chooses; Movement gives places and brings values.
 class Dispatch {
  public:
-  Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
+  Dispatch(PlannerContext& context, SchedulerCalls& scheduler, Estimator const& estimator, LiveTasks& tasks,
            Movement& movement, ResultBounds& bounds, Booking& booking);
 
   /// Its predecessors have ended: when it has its turn on the data on which it commutes, the scheduler gets it. It is
@@ -129,7 +129,7 @@ class Dispatch {
   void waiting_changed(NodeId node) { m_movement.set_waiting(node, m_nodes[node.index()].waiting.size()); }
 
   PlannerContext& m_context;
-  Scheduler& m_scheduler;
+  SchedulerCalls& m_scheduler;
   Estimator const& m_estimator;
   LiveTasks& m_tasks;
   Movement& m_movement;

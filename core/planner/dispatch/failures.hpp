@@ -15,7 +15,7 @@ namespace granary::detail {
 /// What failed and was not reported yet; what is cancelled or loses its value with it, and what is kept.
 class Failures {
  public:
-  Failures(PlannerContext& context, Scheduler& scheduler, Dispatch& dispatch, Handovers& handovers,
+  Failures(PlannerContext& context, SchedulerCalls& scheduler, Dispatch& dispatch, Handovers& handovers,
            Shipments& shipments, Movement& movement)
       : m_context(context),
         m_scheduler(scheduler),
@@ -74,7 +74,7 @@ class Failures {
   [[nodiscard]] std::exception_ptr out_of_room(NodeId node, std::string const& who) const;
 
   PlannerContext& m_context;
-  Scheduler& m_scheduler;
+  SchedulerCalls& m_scheduler;
   Dispatch& m_dispatch;
   Handovers& m_handovers;
   Shipments& m_shipments;

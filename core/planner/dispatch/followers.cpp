@@ -5,7 +5,8 @@
 
 namespace granary::detail {
 
-Followers::Followers(PlannerContext const& context, Scheduler& scheduler, Dispatch& dispatch, Movement const& movement)
+Followers::Followers(PlannerContext const& context, SchedulerCalls& scheduler, Dispatch& dispatch,
+                     Movement const& movement)
     : m_context(context),
       m_scheduler(scheduler),
       m_dispatch(dispatch),

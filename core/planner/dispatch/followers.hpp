@@ -11,7 +11,7 @@ namespace granary::detail {
 /// reported and the next decision is made.
 class Followers {
  public:
-  Followers(PlannerContext const& context, Scheduler& scheduler, Dispatch& dispatch, Movement const& movement);
+  Followers(PlannerContext const& context, SchedulerCalls& scheduler, Dispatch& dispatch, Movement const& movement);
 
   /// Hands followers to the group's lanes that could hold more, if no task is complete; false if there was none.
   bool issue(GroupId group);
@@ -25,7 +25,7 @@ class Followers {
   [[nodiscard]] bool may_follow(LiveTask const& task, LiveTask const& before, NodeId node) const;
 
   PlannerContext const& m_context;
-  Scheduler& m_scheduler;
+  SchedulerCalls& m_scheduler;
   Dispatch& m_dispatch;
   Movement const& m_movement;
   bool m_has_devices;

@@ -5,8 +5,9 @@
 #include <granary/core/planner/dispatch/booking.hpp>
 #include <granary/core/planner/dispatch/live_task.hpp>
 #include <granary/core/planner/dispatch/prefetches.hpp>
+#include <granary/core/planner/dispatch/scheduler_calls.hpp>
+#include <granary/core/planner/movement/eviction_calls.hpp>
 #include <granary/core/planner/movement/replica_listener.hpp>
-#include <granary/core/policy/policy_set.hpp>
 
 namespace granary::detail {
 
@@ -14,24 +15,23 @@ namespace granary::detail {
 /// its plan, unless the scheduler keeps plans: its position there is no longer justified.
 class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
  public:
-  PolicyNews(PlannerContext& context, PolicySet const& policies, PlanBoard& board, LiveTasks& tasks);
+  PolicyNews(PlannerContext& context, SchedulerCalls& scheduler, EvictionCalls& eviction, PlanBoard& board,
+             LiveTasks& tasks);
   /// It is told which data are forgotten.
   void tell(Booking& booking) { m_booking = &booking; }
   /// These are told which inputs are wanted, before any is.
   void tell(Prefetches& prefetches) { m_prefetches = &prefetches; }
 
-  void allocated(DataId data, NodeId node) override { m_policies.scheduler->replica_expected(data, node); }
-  void arrived(DataId data, NodeId node) override { m_policies.scheduler->replica_valid(data, node); }
+  void allocated(DataId data, NodeId node) override { m_scheduler.replica_expected(data, node); }
+  void arrived(DataId data, NodeId node) override { m_scheduler.replica_valid(data, node); }
   void dropped(DataId data, NodeId node, bool evicted) override;
   void forgotten(DataId data) override {
     m_tasks.forget(data);
     m_booking->forgotten(data);
   }
-  void planned_uses_changed(DataId data, GroupId group) override {
-    m_policies.eviction->planned_uses_changed(data, group);
-  }
+  void planned_uses_changed(DataId data, GroupId group) override { m_eviction.planned_uses_changed(data, group); }
   void inputs_wanted(TaskId task, GroupId group, PlanPosition position) override {
-    m_prefetches->want(task, group, position);
+    if (m_scheduler.may_be_planned(task)) m_prefetches->want(task, group, position);
   }
   void inputs_given_up(TaskId task, GroupId group, PlanPosition position) override {
     m_prefetches->give_up(task, group, position);
@@ -42,7 +42,8 @@ class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
   void withdraw(TaskId task, GroupId group, DataId lost);
 
   PlannerContext& m_context;
-  PolicySet const& m_policies;
+  SchedulerCalls& m_scheduler;
+  EvictionCalls& m_eviction;
   PlanBoard& m_board;
   LiveTasks& m_tasks;
   Prefetches* m_prefetches = nullptr;

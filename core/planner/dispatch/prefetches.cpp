@@ -38,7 +38,12 @@ void Prefetches::want(TaskId task, GroupId group, PlanPosition position) {
 void Prefetches::give_up(TaskId task, GroupId group, PlanPosition position) {
   if (m_wanted == 0) return;
   NodeId const node = m_context.topology.group(group).node;
-  for_each_input(m_dispatch.tasks()[task].accesses, [&](DataId data) {
+  auto const* const live = m_dispatch.tasks().find(task);
+  if (live == nullptr) {  // the scheduler should have taken it off its plan
+    for (auto& inputs : m_inputs) m_wanted -= std::erase_if(inputs, [&](Input const& of) { return of.task == task; });
+    return;
+  }
+  for_each_input(live->accesses, [&](DataId data) {
     for (LinkId const link : m_links_to[node.index()]) m_wanted -= m_inputs[link.index()].erase({position, data, task});
   });
 }

@@ -7,10 +7,10 @@
 #include <granary/core/model/trace.hpp>
 #include <granary/core/planner/context.hpp>
 #include <granary/core/planner/movement/data_table.hpp>
+#include <granary/core/planner/movement/eviction_calls.hpp>
 #include <granary/core/planner/movement/ledger.hpp>
 #include <granary/core/planner/movement/links.hpp>
 #include <granary/core/planner/movement/replica_listener.hpp>
-#include <granary/core/policy/eviction_policy.hpp>
 
 #include <deque>
 #include <optional>
@@ -45,7 +45,7 @@ class GRANARY_EXPORT Memories {
     std::uint64_t changes = 1;               // counts what room_may_have_changed was told
   };
 
-  Memories(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener, DataTable& data,
+  Memories(PlannerContext& context, EvictionCalls& eviction, ReplicaListener& listener, DataTable& data,
            Links const& links);
 
   [[nodiscard]] Node& operator[](NodeId node) { return m_nodes[node.index()]; }
@@ -133,7 +133,7 @@ class GRANARY_EXPORT Memories {
   bool clear_range(NodeId node, std::span<Lacking const> places, Bytes high);
 
   PlannerContext& m_context;
-  EvictionPolicy& m_eviction;
+  EvictionCalls& m_eviction;
   ReplicaListener& m_listener;
   DataTable& m_data;
   Links const& m_links;

@@ -29,7 +29,7 @@ void check_way_home(Topology const& topology, Memories const& memories, Datum co
 
 }  // namespace
 
-Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener)
+Movement::Movement(PlannerContext& context, EvictionCalls& eviction, ReplicaListener& listener)
     : m_context(context),
       m_eviction(eviction),
       m_links(context),
@@ -40,7 +40,9 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
       m_homes(context, m_data, m_overlaps, m_links, m_memories, m_routes),
       m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes),
       m_changes(context, m_data, m_memories, m_kept, m_results, m_routes, m_homes),
-      m_ahead(context, m_data, m_overlaps, m_memories, m_routes) {}
+      m_ahead(context, m_data, m_overlaps, m_memories, m_routes) {
+  eviction.look_into(m_data);
+}
 
 DataId Movement::add(DataDescription description, std::span<FixedPlace const> places,
                      std::span<SharedBytes const> shares) {

@@ -22,7 +22,7 @@ namespace granary::detail {
 /// and `revert` of `changes` for each datum that it writes, `let_go`, `end_uses`, `uses_ended`.
 class GRANARY_EXPORT Movement {
  public:
-  Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener);
+  Movement(PlannerContext& context, EvictionCalls& eviction, ReplicaListener& listener);
   Movement(Movement const&) = delete;
 
   /// Registers a datum; throws InvalidArgument for a description that contradicts itself or the machine.
@@ -130,7 +130,7 @@ class GRANARY_EXPORT Movement {
   bool place(AccessList const& accesses, NodeId node, bool may_evict);
 
   PlannerContext& m_context;
-  EvictionPolicy& m_eviction;
+  EvictionCalls& m_eviction;
   DataTable m_data;
   Overlaps m_overlaps{m_data};
   Links m_links;

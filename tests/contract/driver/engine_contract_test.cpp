@@ -64,6 +64,30 @@ TEST(DriverContract, AnEngineMayEndWhileTasksAreAborted) {
   }
 }
 
+// The run ends with a sentence about the policy, whose function was not called any more.
+TEST(DriverContract, PoliciesThatBreakTheirContractEndTheRunAndLoseNothing) {
+  int thrown = 0, answered = 0, kept_back = 0;
+  Seeds const seeds(50'001, 300);
+  for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
+    auto drawn = seed % 3 == 0 ? draw_device_case(seed, seed % 5 == 0) : draw_case(seed, seed % 5 == 0);
+    drawn.misbehaves = true;
+    SCOPED_TRACE(drawn.describe());
+    EnginePlayer player(drawn);
+    ASSERT_NO_THROW(player.play());
+    auto const& misdeeds = player.misdeeds();
+    EXPECT_FALSE(misdeeds.asked_after);
+    bool const named = player.thrown().find(" 'mischief' ") != std::string::npos;
+    EXPECT_TRUE(!named || misdeeds.any() || misdeeds.kept_back) << player.thrown();
+    thrown += named && misdeeds.thrown ? 1 : 0;
+    answered += named && misdeeds.answered ? 1 : 0;
+    kept_back += named && misdeeds.kept_back ? 1 : 0;
+  }
+  if (seeds.few) return;
+  EXPECT_GT(thrown, 30);
+  EXPECT_GT(answered, 30);
+  EXPECT_GT(kept_back, 10);
+}
+
 TEST(DriverContract, StoragesMayAnswerLateAndOutOfOrder) {
   Seeds const seeds(20'001, 150);
   for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {

@@ -29,7 +29,8 @@ struct Totals {
           &CaseResult::turns, &CaseResult::copies, &CaseResult::tasks_refused}) {
       sums.*part += result.*part;
     }
-    for (auto const part : {&CaseResult::evictions, &CaseResult::failures, &CaseResult::redefined}) {
+    for (auto const part :
+         {&CaseResult::evictions, &CaseResult::failures, &CaseResult::redefined, &CaseResult::policy_faults}) {
       sums.*part += result.*part;
     }
     pairs.emplace(drawn.scheduler, drawn.eviction);
@@ -266,6 +267,35 @@ TEST(PolicyContract, EveryPromiseIsKeptWhereDataAreOnSmallDevices) {
   EXPECT_GT(sums.tasks_refused, 2000U);
   EXPECT_GT(sums.tasks_cancelled, 500U);
   EXPECT_GT(sums.tasks_outside, 500U);
+}
+
+// Policies throw, keep tasks back, or answer what they must not, at any call: the run ends, names them, and loses no
+// value. In some cases tasks fail, too, share bytes, commute, are external, or come back.
+TEST(PolicyContract, OthersAreKeptWhenAPolicyBreaksItsOwn) {
+  Seeds const seeds(11000001, 2000);
+  auto const sums = run_cases(seeds, [](std::uint64_t seed) {
+                      auto drawn = seed % 4 == 0   ? draw_families_case(seed)
+                                   : seed % 4 == 1 ? draw_device_case(seed, seed % 8 < 4)
+                                   : seed % 4 == 2 ? draw_varying_case(seed)
+                                                   : draw_case(seed, seed % 8 < 4);
+                      Random random(seed);
+                      bool const plain = seed % 4 == 1 || seed % 4 == 3;
+                      if (plain && seed % 5 == 0) make_commuting(drawn.graph, random);
+                      if (plain && seed % 7 == 0) {
+                        drawn.wilful = true;
+                        make_external(drawn.graph, random);
+                      }
+                      for (std::uint64_t task = 0; task < faulty_tasks && seed % 6 == 0; ++task) {
+                        if ((task + seed) % 3 == 0) drawn.faults.returns.emplace(task);
+                      }
+                      drawn.misbehaves = true;
+                      return drawn;
+                    }).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.policy_faults, 1200U);
+  EXPECT_GT(sums.tasks_run, 10000U);
+  EXPECT_GT(sums.tasks_cancelled, 5000U);
+  EXPECT_GT(sums.evictions, 1000U);
 }
 
 PolicyCase with(std::string scheduler, PolicyCase drawn) {

@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace granary::test {
 namespace {
@@ -50,60 +52,80 @@ TEST(EngineFailures, WaitRethrowsWhatATaskThrewAndTheNextWaitIsClean) {
   EXPECT_NO_THROW(fixture.engine->wait());
 }
 
-// In which of its functions a policy throws.
-enum class Where { Submitted, Ready, Finished };
-
-// As `eager`, but it throws.
-class ThrowingScheduler final : public Scheduler {
+// As `eager`, but it does something wrong.
+class WrongScheduler final : public Scheduler {
  public:
-  explicit ThrowingScheduler(Where where) : m_where(where) {}
+  enum class How { ThrowsInSubmitted, ThrowsInReady, ThrowsInFinished, GivesTwice, KeepsBack };
+  explicit WrongScheduler(How how) : m_how(how) { set_policy_name("wrong"); }
   void attach(SystemView const& view, PlanBoard& board) override { m_eager->attach(view, board); }
-  void submitted(TaskId) override { throw_at(Where::Submitted); }
+  void submitted(TaskId) override { throw_if(How::ThrowsInSubmitted); }
   void ready(TaskId task) override {
-    throw_at(Where::Ready);
+    throw_if(How::ThrowsInReady);
     m_eager->ready(task);
   }
-  TaskId next(GroupId group) override { return m_eager->next(group); }
+  TaskId next(GroupId group) override {
+    TaskId const task = m_eager->next(group);
+    if (m_how == How::KeepsBack) return {};
+    if (m_how != How::GivesTwice || !task.valid()) return task;
+    return m_given.valid() ? m_given : m_given = task;
+  }
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override { m_eager->withdrawn(task, why, group); }
-  void finished(TaskId) override { throw_at(Where::Finished); }
+  void finished(TaskId) override { throw_if(How::ThrowsInFinished); }
 
  private:
-  void throw_at(Where here) const {
-    if (here == m_where) throw std::logic_error("the policy is wrong");
+  void throw_if(How how) const {
+    if (how == m_how) throw std::logic_error("the policy is wrong");
   }
-  Where m_where;
+  How m_how;
+  TaskId m_given;
   std::unique_ptr<Scheduler> m_eager = make_scheduler("eager");
 };
 
-// The planner is between two states then: nothing may be asked of it.
-TEST(EngineFailures, APolicyThatThrowsEndsTheRun) {
-  for (auto const where : {Where::Submitted, Where::Ready, Where::Finished}) {
-    SCOPED_TRACE(static_cast<int>(where));
-    EngineFixture fixture;
+TEST(EngineFailures, APolicyThatBreaksItsContractEndsTheRun) {
+  using enum WrongScheduler::How;
+  std::pair<WrongScheduler::How, std::string> const cases[] = {
+      {ThrowsInSubmitted, "has thrown in submitted() for task 'increment' 0: the policy is wrong"},
+      {ThrowsInReady, "has thrown in ready() for task 'increment' 0: the policy is wrong"},
+      {ThrowsInFinished, "has thrown in finished() for task 'increment' 0: the policy is wrong"},
+      {GivesTwice, "gave task 'increment' 0 a second time"},
+      {KeepsBack,
+       "keeps back task 'increment' 0, which is ready, although nothing else is under way and it was asked for them "
+       "again"}};
+  for (auto const& [how, what] : cases) {
+    SCOPED_TRACE(what);
+    EngineFixture fixture(1);
     fixture.engine = std::make_unique<Engine>(
         Topology(fixture.machine),
-        PolicySet{std::make_unique<ThrowingScheduler>(where), make_policies("eager", "lru").eviction},
+        PolicySet{std::make_unique<WrongScheduler>(how), make_policies("eager", "lru").eviction},
         std::make_unique<AveragingEstimator>(),
         EngineBackends{std::make_shared<PlainWorkers>(), {fixture.copies, fixture.copies}}, EngineOptions{});
     std::uint64_t x = 0, y = 0;
     auto const first = fixture.in_place(x), second = fixture.in_place(y, "y");
-    auto const add_one = fixture.codelet("increment", increment);
+    // It runs until the second task was submitted, at least.
+    std::atomic<bool> goes_on = true;
+    auto const hold = fixture.codelet("increment", [](KernelCall const& call) {
+      (*static_cast<std::atomic<bool>* const*>(call.parameters))->wait(true);
+      increment(call);
+    });
+    auto const submit_on = [&](DataId data) { fixture.submit(hold, {{data, ReadWrite}}, &goes_on); };
     auto const says = [](auto const& call) {
       try {
         call();
-      } catch (std::logic_error const& error) {
+      } catch (Error const& error) {
         return std::string(error.what());
       }
       return std::string("nothing was thrown");
     };
-    if (where == Where::Finished) {
-      fixture.submit(add_one, {{first, ReadWrite}});
-    } else {
-      EXPECT_EQ(says([&] { fixture.submit(add_one, {{first, ReadWrite}}); }), "the policy is wrong");
-    }
-    EXPECT_EQ(says([&] { fixture.engine->wait(); }), "the policy is wrong");
-    EXPECT_EQ(says([&] { fixture.engine->wait(std::vector{first}); }), "the policy is wrong");
-    EXPECT_EQ(says([&] { fixture.submit(add_one, {{second, ReadWrite}}); }), "the policy is wrong");
+    submit_on(first);
+    bool const at_once = how != ThrowsInFinished && how != GivesTwice;
+    auto const sentence = "scheduler 'wrong' " + what;
+    EXPECT_EQ(says([&] { submit_on(second); }), at_once ? sentence : "nothing was thrown");
+    goes_on = false;
+    goes_on.notify_all();
+    EXPECT_EQ(says([&] { fixture.engine->wait(); }), sentence);
+    EXPECT_EQ(x, at_once ? 0U : 1U) << "a task that runs ends before the wait";
+    EXPECT_NO_THROW(fixture.engine->wait()) << "it is reported once";
+    EXPECT_EQ(says([&] { submit_on(second); }), sentence);
   }
 }
 

@@ -113,7 +113,8 @@ struct Store {
   PlannerContext context;
   EvictFirst eviction;
   Log log;
-  Movement movement{context, eviction, log};
+  EvictionCalls calls{context, eviction};
+  Movement movement{context, calls, log};
   std::vector<CopyCommand> copies;
 };
 

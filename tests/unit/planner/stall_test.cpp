@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "unit/planner/hand.hpp"
 
+#include <granary/core/base/error.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,13 +59,13 @@ struct Hesitation {
 
 TEST(Stall, AReadyTaskThatNoGroupTookIsOfferedToAllOnceMore) { EXPECT_EQ(Hesitation(1).runs(), 1U); }
 
-TEST(Stall, WhatNoGroupTakesIsNotOfferedForEver) {
+TEST(Stall, WhatNoGroupTakesIsOfferedOnceMoreAndThenTheRunFails) {
   Hesitation hesitation(1000);
   EXPECT_EQ(hesitation.runs(), 0U);
   EXPECT_EQ(hesitation.scheduler->refusals_left(), 998);
-  EXPECT_EQ(hesitation.planner.live_tasks(), 1U);
-  EXPECT_EQ(hesitation.runs(), 0U);  // each task that becomes ready is a new chance
-  EXPECT_EQ(hesitation.scheduler->refusals_left(), 996);
+  EXPECT_EQ(hesitation.planner.live_tasks(), 0U);
+  EXPECT_NE(hesitation.planner.policy_fault(), nullptr);
+  EXPECT_THROW(hesitation.runs(), Error);
 }
 
 // Gives each task to the group whose number is its priority.

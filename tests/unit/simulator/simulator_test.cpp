@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 
 namespace granary::simulator_test {
@@ -56,6 +57,37 @@ struct Bench {
 };
 
 long long nanoseconds(Instant at) { return at.time_since_epoch().count(); }
+
+// Gives the task that it gave first again and again.
+class Repeating final : public Scheduler {
+ public:
+  Repeating() { set_policy_name("repeating"); }
+  void attach(SystemView const& view, PlanBoard& board) override { m_eager->attach(view, board); }
+  void ready(TaskId task) override { m_eager->ready(task); }
+  TaskId next(GroupId group) override {
+    TaskId const task = m_eager->next(group);
+    return !task.valid() || m_given.valid() ? m_given : m_given = task;
+  }
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override { m_eager->withdrawn(task, why, group); }
+
+ private:
+  TaskId m_given;
+  std::unique_ptr<Scheduler> m_eager = make_scheduler("eager");
+};
+
+TEST(Simulator, ThrowsWhatAPolicyDidWrongAfterTheRunningTasksHaveEnded) {
+  Bench bench(disk_and_host(1), {}, {std::make_unique<Repeating>(), make_eviction("lru")});
+  bench.submit({{bench.stored("a", 1000), AccessMode::ReadWrite}}, 500);
+  try {
+    bench.simulator.run();
+    FAIL() << "nothing was thrown";
+  } catch (Error const& error) {
+    EXPECT_STREQ(error.what(), "scheduler 'repeating' gave task 'work' 0 a second time");
+  }
+  EXPECT_TRUE(bench.simulator.idle());
+  EXPECT_EQ(bench.simulator.report().failures.size(), 1U);
+  EXPECT_THROW(bench.submit({}, 500), Error);
+}
 
 TEST(Simulator, LetsTimePassWhileTooManyTasksLive) {
   SimulatorOptions options;
@@ -271,8 +303,8 @@ TEST(Simulator, SaysSoWhenAPolicyLeavesTasksBehind) {
   try {
     bench.simulator.run();
     FAIL() << "it came to rest";
-  } catch (InternalError const& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no event is pending"));
+  } catch (Error const& error) {
+    EXPECT_THAT(error.what(), HasSubstr("keeps back task 'work' 0, which is ready"));
   }
 }
 

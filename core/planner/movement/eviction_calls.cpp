@@ -1,0 +1,35 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/movement/eviction_calls.hpp>
+
+#include <granary/core/planner/movement/memories.hpp>
+
+namespace granary::detail {
+namespace {
+
+// Of a replica that is not evictable.
+char const* why_not(Datum const& datum, Replica const* replica) {
+  if (replica == nullptr) return "which is not there";
+  if (replica->evicting) return "which is being evicted already";
+  if (replica->pins > 0) return "which is in use";
+  if (!replica->valid) return "which holds no value there";
+  if (datum.way_home.going()) return "which is on its way home";
+  return "which holds the only copy of its value";
+}
+
+}  // namespace
+
+DataId EvictionCalls::victim(NodeId node, Memories const& memories) {
+  DataId const data = m_calls.call(
+      "victim", [&] { return m_eviction.victim(node); }, [&] { return m_calls.name_of(node); });
+  if (!data.valid() || (m_data->known(data) && memories.evictable(data, node))) return data;
+  if (m_data->known(data)) {
+    auto const& datum = (*m_data)[data];
+    m_calls.blame("chose to evict " + m_calls.name_of(data, node) + ", " +
+                  why_not(datum, datum.find(node, Slot::Pool)));
+  } else {
+    m_calls.blame("chose to evict " + m_calls.name_of(data, node) + ", which is not registered");
+  }
+  return {};
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,29 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+
+#include <string>
+#include <utility>
+
+namespace granary {
+
+/// What schedulers and eviction policies have in common: the name by which messages call them.
+///
+/// ```cpp
+/// #include <granary/policies/registry.hpp>
+/// assert(granary::make_scheduler("dmda")->policy_name() == "dmda");
+/// ```
+class GRANARY_EXPORT Policy {
+ public:
+  virtual ~Policy() = default;
+
+  /// The name under which the registry has made it; of others, the name of the class.
+  [[nodiscard]] std::string policy_name() const;
+  void set_policy_name(std::string name) { m_policy_name = std::move(name); }
+
+ private:
+  std::string m_policy_name;
+};
+
+}  // namespace granary
