@@ -14,7 +14,8 @@ TRUTHS = dict(truth_error=0.1, truth_seeds=30)
 # The paper's names.
 HEFT = {"heft": "heft", "heftp": "heftp", "heftp:look=let": "heftp+LET", "heftp:look=gb": "heftp+GB",
         "heftp:look=mms": "heftp+MMS"}
-HP = {"heteroprio:limit=0:slow=least-urgent:merge_device=1": "HP", "heteroprio:spoliation=sp": "HP+Sp", "heteroprio:spoliation=pp": "HP+PP",
+HP = {"heteroprio:limit=0:slow=least-urgent:merge_device=1": "HP", "heteroprio:spoliation=sp": "HP+Sp",
+      "heteroprio:spoliation=sp:merge_device=3": "HP+CGV", "heteroprio:spoliation=pp": "HP+PP",
       "heteroprio:spoliation=pc": "HP+PC", "heteroprio:spoliation=pcep": "HP+PCEP", "heteroprio:spoliation=pcept": "HP+PCEPT"}
 SS = {"none": "SS", "g": "SS+G", "gs": "SS+GS", "auto": "auto"}
 KERNELS = {"potrf": "#d62728", "trsm": "#2ca02c", "syrk": "#1f77b4", "gemm": "#ff7f0e"}
