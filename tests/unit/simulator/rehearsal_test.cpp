@@ -56,15 +56,15 @@ ConstantSpeeds speeds() {
   return ConstantSpeeds(options);
 }
 
-// Something goes on outside, so that the scheduler may keep tasks back.
 struct Stage {
   Stage(Machine machine, PolicySet policies)
       : simulator(Topology(std::move(machine)), std::move(policies), estimator, truth, {.planner = {.depth = depth}}),
-        codelet(simulator.add_codelet({.name = "work", .kernels = {no_kernel, no_kernel}})) {
+        codelet(simulator.add_codelet({.name = "work", .kernels = {no_kernel, no_kernel}})) {}
+  // Something goes on outside, so that the scheduler may keep tasks back.
+  explicit Stage(Machine machine, std::size_t started = 0)
+      : Stage(std::move(machine), {std::make_unique<Keeps>(started), make_eviction("lru")}) {
     simulator.submit({.codelet = simulator.add_codelet({.name = "outside", .external = true})});
   }
-  explicit Stage(Machine machine, std::size_t started = 0)
-      : Stage(std::move(machine), {std::make_unique<Keeps>(started), make_eviction("lru")}) {}
 
   DataId stored(Bytes bytes) {
     bool const in_place = !simulator.planner().topology().groups_on(NodeId(0)).empty();
