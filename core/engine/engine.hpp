@@ -271,7 +271,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   Callers m_callers{};
   OutsideWork m_outside;
   OutsideCommands* m_others;    // null: there are no other processes
-  std::exception_ptr m_broken;  // a policy has thrown, a bug, or no memory: the planner is not called any more
+  std::exception_ptr m_broken;  // an estimator has thrown, a bug, or no memory: the planner is not called any more
 
   mutable std::mutex m_reported_lock;
   std::map<std::thread::id, std::vector<Failure>> m_reported;  // by the thread that waited

@@ -129,6 +129,30 @@ TEST(EngineFailures, APolicyThatBreaksItsContractEndsTheRun) {
   }
 }
 
+// It throws when it is told of a task's time.
+class WrongEstimator final : public Estimator {
+ public:
+  [[nodiscard]] Duration kernel_time(CodeletId, double, WorkerKind) const override { return Duration{1}; }
+  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {
+    throw std::logic_error("the estimator is wrong");
+  }
+};
+
+// The planner is between two states then: nothing may be asked of it.
+TEST(EngineFailures, AnEstimatorThatThrowsEndsTheRun) {
+  EngineFixture fixture(1);
+  fixture.engine = std::make_unique<Engine>(
+      Topology(fixture.machine), make_policies("eager", "lru"), std::make_unique<WrongEstimator>(),
+      EngineBackends{std::make_shared<PlainWorkers>(), {fixture.copies, fixture.copies}}, EngineOptions{});
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x);
+  auto const add_one = fixture.codelet("increment", increment);
+  fixture.submit(add_one, {{data, ReadWrite}});
+  EXPECT_THROW(fixture.engine->wait(), std::logic_error);
+  EXPECT_THROW(fixture.engine->wait(std::vector{data}), std::logic_error);
+  EXPECT_THROW(fixture.submit(add_one, {{data, ReadWrite}}), std::logic_error);
+}
+
 TEST(EngineFailures, SubmittingOnPoisonedDataThrowsAndNamesThem) {
   EngineFixture fixture;
   std::uint64_t x = 0;
