@@ -89,7 +89,7 @@ nlohmann::ordered_json json_of(Result const& r) {
           {"submission_sleeps", f.booking.sleeps},
           {"submission_slept_seconds", f.booking.seconds},
           {"upper_bound_excess", finite(r.upper_bound_excess)},
-          {"graph", r.graph.empty() ? nlohmann::ordered_json(nullptr) : r.graph},
+          {"graph", r.graph.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(r.graph)},
           {"loaded", fmt::format("{}", fmt::join(r.loaded, ","))}};
 }
 

@@ -265,7 +265,8 @@ class EnginePlayer {
       return;
     }
     auto const statistics = m_engine->statistics().planner;
-    auto const ran = std::ranges::count(trace.tasks, false, &TraceTask::failed);
+    auto const ran =
+        std::ranges::count_if(trace.tasks, [](TraceTask const& task) { return !task.failed && !task.stopped; });
     EXPECT_EQ(static_cast<std::uint64_t>(ran), statistics.tasks_run);
     std::vector<Bytes> bytes(statistics.links.size());
     for (auto const& transfer : trace.transfers) {

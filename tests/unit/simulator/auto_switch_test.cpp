@@ -119,10 +119,10 @@ TEST(AutoInMidRun, AChangeIsWorthWhatItGainsBeyondTheDataInMemories) {
   }
 }
 
-// Every pair of 12 rows and 12 columns, of which memory holds 16, on one core; the disk is never waited for.
+// Every pair of 12 rows and 12 columns, of which memory holds 8, on one core; the disk is never waited for.
 TEST(AutoInMidRun, OfEquallyFastOnesTheOneThatMovesFewBytesGoesOn) {
   for (bool const large : {false, true}) {
-    Stage stage(cores(1, large ? unbounded : Bytes{16 * 4096}), starting_with("eager", {"planned", "eager"}));
+    Stage stage(cores(1, large ? unbounded : Bytes{8 * 4096}), starting_with("eager", {"planned", "eager"}));
     stage.beliefs.needed = 1;
     std::vector<DataId> data;
     for (int d = 0; d < 24; ++d) data.push_back(stage.stored(4096));
