@@ -88,10 +88,9 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 /// Costs are counted, not clocked, so that the same estimates give the same choice: all its simulations together have
 /// at most `tasks` tasks, or so many as take 2 % of the believed time of the run at 10 µs each. If that is less than
 /// all tasks under all candidates, three or more of the likely ones are simulated until as many tasks of each have
-/// ended, and judged by the work done until then and by the longest chain that is left; that overrules no choice that
-/// was made among whole runs of the same tasks. Likely are dmdas, planned and
-/// laheteroprio if all data fit in the memory of each device (of the host if there are none), and else planned, darts
-/// and superblock.
+/// ended, and judged by the work done until then and by the longest chain that is left. Such a choice does not change
+/// one that was made among whole runs of the same tasks. Likely are dmdas, planned and laheteroprio if all data fit in
+/// the memory of each device (of the host if there are none), and else planned, darts and superblock.
 class GRANARY_EXPORT AutoScheduler final : public Scheduler {
  public:
   struct Options {
