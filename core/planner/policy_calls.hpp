@@ -23,6 +23,7 @@ class PolicyCalls {
       : m_context(context), m_kind(kind), m_policy(policy) {}
   /// For the names of data in messages.
   void look_into(DataTable const& data) { m_data = &data; }
+  [[nodiscard]] DataTable const& data() const { return *m_data; }
 
   [[nodiscard]] bool ended() const { return m_context.policy_fault != nullptr; }
   /// Calls `function`. `subject()` tells what the call concerns: "task 'gemm' 17", or nothing.

@@ -21,9 +21,10 @@ char const* why_not(Datum const& datum, Replica const* replica) {
 DataId EvictionCalls::victim(NodeId node, Memories const& memories) {
   DataId const data = m_calls.call(
       "victim", [&] { return m_eviction.victim(node); }, [&] { return m_calls.name_of(node); });
-  if (!data.valid() || (m_data->known(data) && memories.evictable(data, node))) return data;
-  if (m_data->known(data)) {
-    auto const& datum = (*m_data)[data];
+  auto const& table = m_calls.data();
+  if (!data.valid() || (table.known(data) && memories.evictable(data, node))) return data;
+  if (table.known(data)) {
+    auto const& datum = table[data];
     m_calls.blame("chose to evict " + m_calls.name_of(data, node) + ", " +
                   why_not(datum, datum.find(node, Slot::Pool)));
   } else {

@@ -17,10 +17,7 @@ class GRANARY_EXPORT EvictionCalls {
  public:
   EvictionCalls(PlannerContext& context, EvictionPolicy& eviction)
       : m_eviction(eviction), m_calls(context, "eviction policy", eviction) {}
-  void look_into(DataTable const& data) {
-    m_data = &data;
-    m_calls.look_into(data);
-  }
+  void look_into(DataTable const& data) { m_calls.look_into(data); }
 
   void attach(SystemView const& view, PlanBoard const& board) {
     m_calls.call_to_refuse("attach", [&] { m_eviction.attach(view, board); });
@@ -52,7 +49,6 @@ class GRANARY_EXPORT EvictionCalls {
  private:
   EvictionPolicy& m_eviction;
   PolicyCalls m_calls;
-  DataTable const* m_data = nullptr;
 };
 
 }  // namespace granary::detail
