@@ -15,6 +15,7 @@
 namespace granary {
 namespace {
 
+using ::testing::AnyOf;
 using testing::ChildResult;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -178,7 +179,9 @@ TEST_F(CholeskyCli, TheSummarySaysWhichSchedulerWasChosen) {
     auto const json = read_json("out.json");
     EXPECT_EQ(json.at("scheduler"), "auto");
     EXPECT_THAT(result.out, HasSubstr("chosen                " + json.at("chosen").get<std::string>() + "\n"));
-    EXPECT_THAT(json.at("chosen").get<std::string>(), HasSubstr(" s, limited by the "));
+    // A second choice, which a slow machine makes, estimates what is left.
+    EXPECT_THAT(json.at("chosen").get<std::string>(),
+                AnyOf(HasSubstr(" s, limited by the "), HasSubstr(" s for the rest, limited by the ")));
   }
   auto const named = run({"random:300", "--scheduler", "eager", "--json", "out.json"});
   EXPECT_EQ(named.status, 0);
