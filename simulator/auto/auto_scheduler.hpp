@@ -136,10 +136,10 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   };
   struct Candidate {
     std::string name;
-    double seconds = 0;          // believed
-    double bytes = 0;            // moved, believed, until so many tasks had ended
-    std::vector<Duration> ends;  // of its tasks
-    std::string limit;
+    double seconds = 0;               // believed
+    double bytes = 0;                 // moved, believed, until so many tasks had ended
+    std::vector<Duration> ends = {};  // of its tasks
+    std::string limit = {};
   };
 
   [[nodiscard]] bool has_one_memory() const;

@@ -35,7 +35,8 @@ TEST(Auto, ACandidateThatDoesNotRunAllTasksIsNone) {
 // C(i, j) += A(i, k) B(k, j), the steps k outermost, on a machine with memory for few of the tiles.
 struct Product {
   static constexpr std::size_t order = 8;
-  explicit Product(std::string const& scheduler) : stage(cores(2, 20'000'000), own_policies(scheduler)) {
+  explicit Product(std::string const& scheduler, std::string const& eviction = {})
+      : stage(cores(2, 20'000'000), eviction.empty() ? own_policies(scheduler) : make_policies(scheduler, eviction)) {
     std::vector<DataId> data;
     for (std::size_t d = 0; d < 3 * order * order; ++d) data.push_back(stage.stored(1'000'000));
     for (std::size_t k = 0; k < order; ++k) {
@@ -58,6 +59,18 @@ TEST(Auto, AnOrderThatMovesLessIsWorthIt) {
   Product const chosen("auto:candidates=eager+planned");
   EXPECT_THAT(chosen.stage.remark(), AllOf(StartsWith("planned: "), HasSubstr("; eager ")));
   EXPECT_LT(chosen.end, 0.8 * eager.end);
+}
+
+TEST(Auto, DartsPrefersToEvictWhatIsValidElsewhere) {
+  register_toys();
+  auto const moved = [](std::string const& eviction) {
+    Product const product("auto:candidates=darts", eviction);
+    Bytes bytes = 0;
+    for (auto const& link : product.stage.simulator.planner().statistics().links) bytes += link.bytes;
+    return bytes;
+  };
+  EXPECT_LT(moved("auto"), 0.9 * static_cast<double>(moved("luf"))) << "the policy of the paper";
+  EXPECT_EQ(moved("auto"), moved("luf:written=8"));
 }
 
 TEST(Auto, DecidesAlikeEachTime) {

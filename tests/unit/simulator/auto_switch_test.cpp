@@ -58,7 +58,7 @@ double choices_with_slower_workers(std::size_t tasks, double factor, std::string
   for (std::uint32_t w = 0; w < 4; ++w)
     options.slow.push_back({WorkerId(w), factor, Instant(std::chrono::milliseconds(40))});
   Stage stage(cores(4), own_policies("auto:candidates=auto-test-one+auto-test-all:tasks=" + simulated), options);
-  stage.submit_free(tasks);
+  stage.submit_free(static_cast<int>(tasks));
   stage.run(tasks);
   return stage.counter("choices");
 }
