@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -46,11 +47,9 @@ void start_again(char* const* arguments) {
   if (!error) ::execv(self.c_str(), arguments);
 }
 
-[[noreturn]] void refuse_wrong(std::string const& option) {
-  throw InvalidArgument(
-      fmt::format("{}: a small GEMM, TRSM and POTRF with it end wrong or with a crash; granary needs a "
-                  "BLAS with 32-bit integers (LP64)",
-                  option));
+void refuse_if_wrong(std::string const& option, std::function<void()> const& probe) {
+  auto const fault = fault_in_child(probe);
+  if (!fault.empty()) throw InvalidArgument(fmt::format("{}: {}", option, fault));
 }
 
 // Whether LD_PRELOAD names the library.
@@ -84,7 +83,7 @@ void load(std::string const& file, char* const* arguments) {
     ::setenv(loaded_variable, file.c_str(), 1);
     ::setenv(probe_variable, "1", 1);
     // Some libraries end the process already when they are loaded.
-    if (!child_finds_blas_right([&] { start_again(arguments); })) refuse_wrong("--blas " + file);
+    refuse_if_wrong("--blas " + file, [&] { start_again(arguments); });
     ::unsetenv(probe_variable);
     start_again(arguments);
   }
@@ -105,8 +104,7 @@ void choose_blas(char* const* arguments) {
     ::setenv(kernels_variable, blas.kernels.c_str(), 1);
     start_again(arguments);
   }
-  if (is_preloaded(blas) && !is_set(loaded_variable) && !child_finds_blas_right(report_blas))
-    refuse_wrong("LD_PRELOAD of " + blas.file);
+  if (is_preloaded(blas) && !is_set(loaded_variable)) refuse_if_wrong("LD_PRELOAD of " + blas.file, report_blas);
 }
 
 std::string kernels_before_choice() {

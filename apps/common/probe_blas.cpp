@@ -3,12 +3,15 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
+#include <string_view>
 
 namespace granary::app {
 namespace {
@@ -16,6 +19,8 @@ namespace {
 // Exit statuses of a child. No library ends a process with the first one; Fortran's STOP ends it with 0.
 constexpr int right_status = 42;
 constexpr int wrong_status = 43;
+// The dynamic loader's, if a library or a symbol is missing.
+constexpr int loader_status = 127;
 constexpr unsigned most_seconds = 60;
 
 constexpr int n = 6;
@@ -47,6 +52,17 @@ bool same(Matrix const& a, Matrix const& b, bool triangle) {
 template <class Function>
 Function* find(char const* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+}
+
+// The first line of a file, up to 300 bytes, without the name of the program before ": ".
+std::string first_line(int file) {
+  std::array<char, 300> buffer{};
+  auto const size = ::pread(file, buffer.data(), buffer.size(), 0);
+  if (size <= 0) return {};
+  std::string_view line(buffer.data(), static_cast<std::size_t>(size));
+  line = line.substr(0, line.find('\n'));
+  auto const name = line.find(": ");
+  return std::string(name == std::string_view::npos ? line : line.substr(name + 2));
 }
 
 using Length = std::size_t;
@@ -86,21 +102,27 @@ bool blas_is_right() {
 
 void report_blas() { ::_exit(blas_is_right() ? right_status : wrong_status); }
 
-bool child_finds_blas_right(std::function<void()> const& probe) {
+std::string fault_in_child(std::function<void()> const& probe) {
+  int const errors = ::memfd_create("errors", MFD_CLOEXEC);
   auto const child = ::fork();
-  if (child < 0) return true;
   if (child == 0) {
     ::alarm(most_seconds);
     int const nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int const standard : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, standard);
+    ::dup2(nothing, STDOUT_FILENO);
+    ::dup2(errors < 0 ? nothing : errors, STDERR_FILENO);
     probe();
     ::_exit(right_status);  // it cannot be asked
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return true;
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == right_status;
+  bool known = child > 0;
+  while (known && ::waitpid(child, &status, 0) < 0) known = errno == EINTR;
+  auto const line = first_line(errors);
+  if (errors >= 0) ::close(errors);
+  if (!known || (WIFEXITED(status) && WEXITSTATUS(status) == right_status)) return {};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == loader_status && !line.empty())
+    return "the program does not load with it: " + line;
+  return "a small GEMM, TRSM and POTRF with it end wrong or with a crash; granary needs a BLAS with 32-bit integers "
+         "(LP64)";
 }
 
 }  // namespace granary::app

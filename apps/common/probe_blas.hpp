@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace granary::app {
 
@@ -9,11 +10,12 @@ namespace granary::app {
 /// 64-bit integers fails: behind each number it finds ones. It may also end the process: call this in a child.
 [[nodiscard]] bool blas_is_right();
 
-/// Whether `probe`, called in a child process, ends it as report_blas does if BLAS is right. The child prints nothing,
-/// and is ended after a minute. True if no child can be started, or if `probe` returns.
-[[nodiscard]] bool child_finds_blas_right(std::function<void()> const& probe);
+/// What is wrong with BLAS where `probe` runs, a child process: the end of a sentence after its name. Empty if `probe`
+/// ends the child as report_blas does if BLAS is right; if no child can be started; and if `probe` returns. The child
+/// prints nothing, and is ended after a minute.
+[[nodiscard]] std::string fault_in_child(std::function<void()> const& probe);
 
-/// Ends a child of child_finds_blas_right with the result of blas_is_right.
+/// Ends a child of fault_in_child with the result of blas_is_right.
 [[noreturn]] void report_blas();
 
 }  // namespace granary::app

@@ -213,6 +213,9 @@ TEST_F(BlasCli, RefusesALibraryThatIsWrongOrHasOtherIntegers) {
     expect_refused_with({fault, "LD_PRELOAD=" + plain}, {}, "granary-info: LD_PRELOAD of " + end);
   }
   EXPECT_EQ(blas({}, {"--blas", plain}).at("file"), plain);
+  expect_refused_with({"TEST_BLAS_WRONG=symbol"}, {"--blas", plain},
+                      plain + ": the program does not load with it: symbol lookup error: " + plain +
+                          ": undefined symbol: granary_function_that_no_library_has\n");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A slow BLAS for LD_PRELOAD of which nothing is known but its name; the next BLAS has all functions but this one. With
 // TEST_BLAS_INSTANT it computes nothing, faster than any core, but for small matrices. With TEST_BLAS_WRONG it is
-// wrong, or ends the process. With TEST_BLAS_INTEGERS=64 its integers have 64 bits.
+// wrong, ends the process, or calls a function that is nowhere. With TEST_BLAS_INTEGERS=64 its integers have 64 bits.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -32,12 +32,15 @@ double at(char op, double const* a, int lda, int i, int j) {
 
 }  // namespace
 
+extern "C" void granary_function_that_no_library_has();
+
 extern "C" void dgemm_(char const* op_a, char const* op_b, int const* m, int const* n, int const* k,
                        double const* alpha, double const* a, int const* lda, double const* b, int const* ldb,
                        double const* beta, double* c, int const* ldc) {
   std::string const wrong = variable("TEST_BLAS_WRONG");
   if (wrong == "crash") std::abort();
   if (wrong == "stop") std::_Exit(0);
+  if (wrong == "symbol") granary_function_that_no_library_has();
   if (wrong == "results" || (!variable("TEST_BLAS_INSTANT").empty() && *n > 10)) return;
   if (variable("TEST_BLAS_INTEGERS") == "64" && (as_64_bits(m) < 0 || as_64_bits(n) < 0 || as_64_bits(k) < 0)) return;
   for (int j = 0; j < *n; ++j) {
