@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // exit() while tasks run: what it destroys is not used any more, and the status is that of the call.
 #include "apps/cli_test.hpp"
+#include "support/seeds.hpp"
 
 namespace granary::testing {
 namespace {
@@ -18,7 +19,7 @@ class Exit : public CliTest {
 
 TEST_F(Exit, StopsTasksBeforeStaticObjectsAreDestroyed) {
   for (auto const* const mode : {"at once", "many tasks", "body", "devices", "file"}) {
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < (test::Seeds::sanitized ? 2 : 5); ++i) {
       auto const result = exits(mode);
       EXPECT_EQ(result.status, 3) << mode << ": " << result.err;
       EXPECT_THAT(result.err, Not(HasSubstr("exit()"))) << mode;
