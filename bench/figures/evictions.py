@@ -19,11 +19,11 @@ def best(runs):
             for group in groups.values()]
 
 
-def write_table(path, own_runs, best_runs):
-    """Rates relative to the upper bound, and the bytes that memories receive, with both eviction policies."""
+def write_table(path, own_runs, best_runs=None):
+    """Rates relative to the upper bound, and the bytes that memories receive, with both eviction policies, or with one."""
     lines = ["| tiles | scheduler | of the bound | GB received | best eviction | of the bound | GB received | bus limit, GB "
              "| lower bound, GB |", "|---|---|---|---|---|---|---|---|---|"]
-    by_key = {(run["scheduler"], run["tiles"]): run for run in best_runs}
+    by_key = {(run["scheduler"], run["tiles"]): run for run in best_runs or own_runs}
     for run in sorted(own_runs, key=lambda run: run["tiles"]):
         other = by_key[run["scheduler"], run["tiles"]]
         least = max(run["io_bound_bytes"], run["compulsory_bytes"])

@@ -2,6 +2,8 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Simulates the experiments of the DARTS, LAHeteroprio, Static and Hierarchical papers and draws their figures.
 
+The configuration of a figure as its paper has it is in as_published/, with the source of each choice.
+
     bench/figures/make_figures.py [--program build/bin/granary-simulate] [--to build/figures] [--quick] [FIGURE ...]
 """
 import argparse

@@ -27,11 +27,13 @@ def received(run):
 
 def curves(runs, best, path, title, memory_gb, moved=received, moved_label="received by the devices (GB)"):
     """Throughput and transfers over the working set, one curve per scheduler (DARTS, Figures 6, 14 and 16); dashed: with
-    its best eviction policy."""
+    its best eviction policy, if `best` has runs."""
     figure, (rates, transfers) = plt.subplots(1, 2, figsize=(10, 3.6))
     for scheduler, marker in zip(dict.fromkeys(run["scheduler"] for run in runs), "osPv^<D*"):
         for some, style in ((runs, dict(marker=marker, markersize=4, label=scheduler)), (best, dict(linestyle="--"))):
             mine = [run for run in some if run["scheduler"] == scheduler]
+            if not mine:
+                continue
             sizes = [run["compulsory_bytes"] / 1e9 for run in mine]
             style = dict(style, linewidth=1, color=COLOURS[scheduler])
             rates.plot(sizes, [run["gflops"] for run in mine], **style)
@@ -58,16 +60,16 @@ def curves(runs, best, path, title, memory_gb, moved=received, moved_label="rece
 
 def bars(groups, path, title, value, label, bound=None):
     """For each (name, runs, best) a group with one bar per scheduler (DARTS, Figures 10, 11, 12 and 15); black: with its
-    best eviction policy."""
+    best eviction policy, if `best` has runs."""
     figure, axes = plt.subplots(figsize=(max(6, 1.8 * len(groups)), 4))
     schedulers = list(dict.fromkeys(run["scheduler"] for _, runs, _ in groups for run in runs))
     width = 0.8 / len(schedulers)
     for i, scheduler in enumerate(schedulers):
-        own, best = ([next(value(run) for run in some if run["scheduler"] == scheduler) for some in groups_of_runs]
-                     for groups_of_runs in ([runs for _, runs, _ in groups], [best for _, _, best in groups]))
-        places = [g + i * width for g in range(len(groups))]
-        axes.bar(places, own, width, label=scheduler, color=COLOURS[scheduler])
-        axes.plot(places, best, "k_", markersize=5)
+        for some, draw in ((1, lambda places, values: axes.bar(places, values, width, label=scheduler, color=COLOURS[scheduler])),
+                           (2, lambda places, values: axes.plot(places, values, "k_", markersize=5))):
+            mine = [(g + i * width, value(run)) for g, group in enumerate(groups) for run in group[some]
+                    if run["scheduler"] == scheduler]
+            draw([place for place, _ in mine], [number for _, number in mine])
     if bound:
         for g, (_, runs, _) in enumerate(groups):
             axes.hlines(bound(runs[0]), g - width / 2, g + 0.8 - width / 2, color="black", linestyle=":", label="upper bound" if g == 0 else None)
