@@ -107,6 +107,8 @@ def solver_kernels(platform, gpu_bandwidth, precision, kernels):
     entries = {"cpu": CORE_BANDWIDTH[platform] / BYTES_PER_ENTRY * of_double,
                "gpu": gpu_bandwidth / BYTES_PER_ENTRY * of_double}
     gemm = kernels["gemm"]
+    qr_panel = {"cpu": scaled(gemm["cpu"], 1 / QR_ON_CORE["qr_panel"]), "gpu": points("geqrf", MAGMA["geqrf"][precision])}
+    qr_update = {"cpu": scaled(gemm["cpu"], 1 / QR_ON_CORE["qr_update"]), "gpu": gemm["gpu"]}
     return {
         "ldlt_assemble": {"cpu": entries["cpu"]},
         "ldlt_factor": {"cpu": kernels["potrf"]["cpu"]},
@@ -114,9 +116,11 @@ def solver_kernels(platform, gpu_bandwidth, precision, kernels):
         "ldlt_update": gemm,
         "qr_init": {"cpu": entries["cpu"]},
         "qr_assemble": entries,
-        "qr_panel": {"cpu": scaled(gemm["cpu"], 1 / QR_ON_CORE["qr_panel"]),
-                     "gpu": points("geqrf", MAGMA["geqrf"][precision])},
-        "qr_update": {"cpu": scaled(gemm["cpu"], 1 / QR_ON_CORE["qr_update"]), "gpu": gemm["gpu"]}}
+        "qr_panel": qr_panel,
+        "qr_update": qr_update,
+        "qr_tile_assemble": {"cpu": entries["cpu"]},
+        "qr_geqrt": {"cpu": qr_panel["cpu"]},
+        "qr_gemqrt": qr_update, "qr_tpqrt": qr_panel, "qr_tpmqrt": qr_update}
 
 
 def core_kernels(platform, precision):

@@ -117,6 +117,79 @@ class QrEmitter : Emitter {
   CodeletId const m_update = codelet("qr_update", RunsOn::Any);
 };
 
+// Householder by tiles, a flat tree over the rows: geqrt, gemqrt, tpqrt and tpmqrt of LAPACK, as in QrMumps with
+// two-dimensional blocks. Fronts are factored completely, so that contributions are upper triangular.
+class QrTilesEmitter : Emitter {
+ public:
+  using Emitter::Emitter;
+
+  void run() {
+    for (std::size_t f = 0; f < m_fronts.size(); ++f) {
+      assemble(f);
+      factor(f);
+    }
+  }
+
+ private:
+  [[nodiscard]] DataId tile(std::size_t f, std::uint64_t i, std::uint64_t j) const {
+    return m_data[f][i * m_fronts[f].blocks + j];
+  }
+  static bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) {
+    return i >= front.pivots && i <= j;
+  }
+
+  // One task per tile: the matrix' entries and the contributions of the children.
+  void assemble(std::size_t f) {
+    auto const& front = m_fronts[f];
+    auto const entries = add_entries(f);
+    std::vector<std::vector<DataId>> sources(front.blocks * front.blocks);
+    for (auto const c : front.children) gather(c, front, sources);
+    std::vector<Access> accesses;
+    for (std::uint64_t i = 0; i < front.blocks; ++i) {
+      for (std::uint64_t j = 0; j < front.blocks; ++j) {
+        auto const name = front_name(f) + "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
+        m_data[f].push_back(add_block(!is_contribution(front, i, j), name, m_block_bytes));
+        auto const& from = sources[i * front.blocks + j];
+        accesses.assign({w(m_data[f].back()), r(entries)});
+        for (auto const source : from) accesses.push_back(r(source));
+        emit_assembly(m_assemble, accesses, static_cast<double>(1 + from.size()) * m_block * m_block);
+        for (auto const source : from) m_submitter.release_data(source);
+      }
+    }
+  }
+  void gather(std::size_t child, AssemblyFront const& front, std::vector<std::vector<DataId>>& sources) const {
+    auto const& from = m_fronts[child];
+    for (auto i = from.pivots; i < from.blocks; ++i) {
+      auto const row = place_in_parent(from, i, front);
+      for (auto j = i; j < from.blocks; ++j)
+        sources[row * front.blocks + place_in_parent(from, j, front)].push_back(tile(child, i, j));
+    }
+  }
+  // gemqrt reads a copy of the vectors, so that tpqrt need not wait for it to change the triangle in the same tile.
+  void factor(std::size_t f) {
+    auto const n = m_fronts[f].blocks;
+    double const cube = m_block * m_block * m_block;
+    for (std::uint64_t k = 0; k < n; ++k) {
+      auto const vectors = add_block(false, front_name(f) + ".V" + std::to_string(k), m_block_bytes);
+      emit(m_geqrt, std::array{rw(tile(f, k, k)), w(vectors)}, cube * 4 / 3);
+      for (auto j = k + 1; j < n; ++j) emit(m_gemqrt, std::array{r(vectors), rw(tile(f, k, j))}, 2 * cube);
+      m_submitter.release_data(vectors);
+      for (auto i = k + 1; i < n; ++i) {
+        emit(m_tpqrt, std::array{rw(tile(f, k, k)), rw(tile(f, i, k))}, 2 * cube);
+        for (auto j = k + 1; j < n; ++j) {
+          emit(m_tpmqrt, std::array{r(tile(f, i, k)), rw(tile(f, k, j)), rw(tile(f, i, j))}, 4 * cube);
+        }
+      }
+    }
+  }
+
+  CodeletId const m_assemble = codelet("qr_tile_assemble", RunsOn::CpuOnly);
+  CodeletId const m_geqrt = codelet("qr_geqrt", RunsOn::CpuOnly);
+  CodeletId const m_gemqrt = codelet("qr_gemqrt", RunsOn::Any);
+  CodeletId const m_tpqrt = codelet("qr_tpqrt", RunsOn::Any);
+  CodeletId const m_tpmqrt = codelet("qr_tpmqrt", RunsOn::Any);
+};
+
 class LdltEmitter : Emitter {
  public:
   using Emitter::Emitter;
@@ -187,6 +260,11 @@ class LdltEmitter : Emitter {
 
 void emit_qr_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts) {
   QrEmitter(submitter, home, options, fronts).run();
+}
+
+void emit_qr_tile_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
+                         Fronts const& fronts) {
+  QrTilesEmitter(submitter, home, options, fronts).run();
 }
 
 void emit_ldlt_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts) {

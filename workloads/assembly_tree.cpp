@@ -46,11 +46,19 @@ std::size_t AssemblyTree::grow(std::uint64_t level, std::uint64_t blocks, Random
 }
 
 void AssemblyTree::submit(Submitter& submitter, DataHome home) const {
-  if (m_options.shape == Shape::Qr) {
-    detail::emit_qr_fronts(submitter, home, m_options, m_fronts);
-  } else {
-    detail::emit_ldlt_fronts(submitter, home, m_options, m_fronts);
+  switch (m_options.shape) {
+    case Shape::Qr:
+      return detail::emit_qr_fronts(submitter, home, m_options, m_fronts);
+    case Shape::QrTiles:
+      return detail::emit_qr_tile_fronts(submitter, home, m_options, m_fronts);
+    case Shape::Ldlt:
+      return detail::emit_ldlt_fronts(submitter, home, m_options, m_fronts);
   }
+}
+
+std::string AssemblyTree::name() const {
+  if (m_options.shape == Shape::Ldlt) return "tree-ldlt";
+  return m_options.shape == Shape::Qr ? "tree" : "tree-qr-tiles";
 }
 
 }  // namespace granary

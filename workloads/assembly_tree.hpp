@@ -34,6 +34,9 @@ class GRANARY_EXPORT AssemblyTree final : public Workload {
     /// QrMumps: four types of tasks, three of them also on devices. Data are block columns.
     ///   qr_init (CPU only), qr_assemble, qr_panel, qr_update
     Qr,
+    /// QrMumps with two-dimensional blocks. Data are tiles.
+    ///   qr_tile_assemble, qr_geqrt (CPU only), qr_gemqrt, qr_tpqrt, qr_tpmqrt
+    QrTiles,
     /// SpLDLT: four types, one of them also on devices. Data are blocks.
     ///   ldlt_assemble, ldlt_factor, ldlt_solve (CPU only), ldlt_update
     Ldlt,
@@ -50,7 +53,8 @@ class GRANARY_EXPORT AssemblyTree final : public Workload {
   /// Throws InvalidArgument if a number is 0 or the number of tasks overflows.
   explicit AssemblyTree(Options options);
   void submit(Submitter& submitter, DataHome home) const override;
-  [[nodiscard]] std::string name() const override { return m_options.shape == Shape::Qr ? "tree" : "tree-ldlt"; }
+  /// The name in granary-simulate.
+  [[nodiscard]] std::string name() const override;
   [[nodiscard]] Bytes working_set() const override { return m_working_set; }
   [[nodiscard]] double flops() const override { return m_flops; }
   /// Children before parents.

@@ -116,6 +116,7 @@ std::map<std::string, Algorithm, std::less<>> const& algorithms() {
       {"random", {make_random}},
       {"random-dag", {make_random_dag}},
       {"tree", {make_tree<AssemblyTree::Shape::Qr>}},
+      {"tree-qr-tiles", {make_tree<AssemblyTree::Shape::QrTiles>}},
       {"tree-ldlt", {make_tree<AssemblyTree::Shape::Ldlt>}},
       {"graph", {}}};
   return known;

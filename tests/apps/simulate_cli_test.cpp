@@ -133,7 +133,7 @@ TEST_F(SimulateCli, WritesEveryCombinationWithStableKeys) {
 
 TEST_F(SimulateCli, RunsEveryAlgorithm) {
   for (auto const* algorithm : {"cholesky-left", "lu", "lu-left", "gemm", "gemm-outer", "stencil", "stencil-z",
-                                "random", "random-dag", "tree", "tree-ldlt"}) {
+                                "random", "random-dag", "tree", "tree-qr-tiles", "tree-ldlt"}) {
     auto const result = run({"--platform", "mirage", "--algorithm", algorithm, "--tiles", "5", "--tile", "320",
                              "--precision", "d", "--scheduler", "eager,prio"});
     EXPECT_EQ(result.status, 0) << algorithm << ": " << result.err;

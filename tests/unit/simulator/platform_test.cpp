@@ -633,11 +633,13 @@ TEST(LaheteroprioPlatforms, SmallKernelsDoNotFillAGpuAndLargerOnesOfFactorizatio
 TEST(LaheteroprioPlatforms, RunOnGpusWhatThePaperRunsThere) {
   for (auto const* name : {"k40x4", "p100x2"}) {
     auto const platform = Platform::find(name);
-    for (auto const* codelet : {"ldlt_assemble", "ldlt_factor", "ldlt_solve", "qr_init"}) {
+    for (auto const* codelet :
+         {"ldlt_assemble", "ldlt_factor", "ldlt_solve", "qr_init", "qr_tile_assemble", "qr_geqrt"}) {
       EXPECT_FALSE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
       EXPECT_TRUE(platform.times(codelet, Precision::Double, "cpu").has_value()) << codelet;
     }
-    for (auto const* codelet : {"ldlt_update", "qr_assemble", "qr_panel", "qr_update", "stencil_update"}) {
+    for (auto const* codelet : {"ldlt_update", "qr_assemble", "qr_panel", "qr_update", "qr_gemqrt", "qr_tpqrt",
+                                "qr_tpmqrt", "stencil_update"}) {
       EXPECT_TRUE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
     }
     // A slice of 1024 x 1024 x 16 cells has as many as StarPU's block of 256^3.

@@ -39,6 +39,8 @@ inline std::vector<std::unique_ptr<Workload>> every_workload() {
   all.push_back(std::make_unique<AssemblyTree>(
       AssemblyTree::Options{.shape = AssemblyTree::Shape::Qr, .levels = 4, .root_blocks = 8, .block = 32}));
   all.push_back(std::make_unique<AssemblyTree>(
+      AssemblyTree::Options{.shape = AssemblyTree::Shape::QrTiles, .levels = 4, .root_blocks = 8, .block = 32}));
+  all.push_back(std::make_unique<AssemblyTree>(
       AssemblyTree::Options{.shape = AssemblyTree::Shape::Ldlt, .levels = 4, .root_blocks = 8, .block = 32}));
   all.push_back(std::make_unique<TaskGraphFile>(TaskGraphFile::record(*all.back())));
   return all;

@@ -160,7 +160,7 @@ TEST(Workloads, ComplexScalarsTakeTwiceTheBytesAndFourTimesTheFlops) {
 }
 
 TEST(AssemblyTreeWorkload, HasComplexFronts) {
-  for (auto const shape : {AssemblyTree::Shape::Qr, AssemblyTree::Shape::Ldlt}) {
+  for (auto const shape : {AssemblyTree::Shape::Qr, AssemblyTree::Shape::QrTiles, AssemblyTree::Shape::Ldlt}) {
     auto const tree = [&](Precision precision) {
       return AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16, .precision = precision});
     };
@@ -172,7 +172,7 @@ TEST(AssemblyTreeWorkload, HasComplexFronts) {
     for (std::size_t t = 0; t < record.tasks().size(); ++t) {
       auto const& task = record.tasks()[t];
       auto const& name = record.codelets()[task.codelet.index()].name;
-      bool const adds = name == "qr_init" || name == "qr_assemble" || name == "ldlt_assemble";
+      bool const adds = name == "qr_init" || name.ends_with("assemble");
       EXPECT_DOUBLE_EQ(task.flops, (adds ? 2 : 4) * of_real.tasks()[t].flops) << name;
     }
     EXPECT_EQ(record.codelets().front().variant, "z");
@@ -270,19 +270,31 @@ TEST(SlicedStencilWorkload, RefusesSlicesWithoutALayer) {
 }
 
 TEST(AssemblyTreeWorkload, HasTheKindsOfTheSolvers) {
-  auto const kinds = [](AssemblyTree::Shape shape) {
+  auto const kinds = [](AssemblyTree::Shape shape, std::size_t expected) {
     auto const record = record_of(AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16}));
     int on_device = 0;
     for (auto const& codelet : record.codelets()) {
       EXPECT_TRUE(codelet.runs_on(WorkerKind::Cpu));
       on_device += codelet.runs_on(WorkerKind::Device) ? 1 : 0;
     }
-    EXPECT_EQ(record.codelets().size(), 4U);
-    EXPECT_EQ(tasks_by_codelet(record).size(), 4U);
+    EXPECT_EQ(record.codelets().size(), expected);
+    EXPECT_EQ(tasks_by_codelet(record).size(), expected);
     return on_device;
   };
-  EXPECT_EQ(kinds(AssemblyTree::Shape::Qr), 3);
-  EXPECT_EQ(kinds(AssemblyTree::Shape::Ldlt), 1);
+  EXPECT_EQ(kinds(AssemblyTree::Shape::Qr, 4), 3);
+  EXPECT_EQ(kinds(AssemblyTree::Shape::QrTiles, 5), 3);
+  EXPECT_EQ(kinds(AssemblyTree::Shape::Ldlt, 4), 1);
+}
+
+TEST(AssemblyTreeWorkload, QrByTilesHasTheTasksAndOperationsOfADenseFactorization) {
+  AssemblyTree const tree({.shape = AssemblyTree::Shape::QrTiles, .levels = 1, .root_blocks = 5, .block = 16});
+  auto const tasks = tasks_by_codelet(record_of(tree));
+  EXPECT_EQ(tasks.at("qr_tile_assemble"), 25U);
+  EXPECT_EQ(tasks.at("qr_geqrt"), 5U);
+  EXPECT_EQ(tasks.at("qr_gemqrt"), 10U);
+  EXPECT_EQ(tasks.at("qr_tpqrt"), 10U);
+  EXPECT_EQ(tasks.at("qr_tpmqrt"), 30U);
+  EXPECT_DOUBLE_EQ(tree.flops(), 4.0 / 3 * 80 * 80 * 80 + 80 * 80);  // and one for each entry of the matrix
 }
 
 TEST(AssemblyTreeWorkload, GrowsTowardTheRoot) {
@@ -307,6 +319,8 @@ TEST(AssemblyTreeWorkload, LeavesNoTemporaryDataBehind) {
   ConstantSpeeds const truth;
   Simulator simulator(Topology(small_machine(1_MiB)), make_policies("eager", "lru"), estimator, truth);
   AssemblyTree({.levels = 4, .root_blocks = 8, .block = 32}).submit(simulator, {NodeId(0), true});
+  AssemblyTree({.shape = AssemblyTree::Shape::QrTiles, .levels = 4, .root_blocks = 8, .block = 32})
+      .submit(simulator, {NodeId(0), true});
   auto const report = simulator.run();
   EXPECT_EQ(report.statistics.nodes[0].used, 0U);
 }
