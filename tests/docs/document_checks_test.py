@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The checks of the documents find faults: document_checks_test.py BIN."""
+import importlib.util
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -126,6 +128,32 @@ class Checks(unittest.TestCase):
         output = self.refused("check_messages.py", str(self.root))
         self.assertIn("quotes what the sources do not say: a cart fell", output)
         self.assertIn("does not say what to do about: a cart of … wheels … fell", output)
+
+    def claims(self, rows: str, status: int, *keys: str, program: str = f"{BIN}/granary-simulate") -> str:
+        self.write("docs/figures.md", f"| paper | here |\n|---|---|\n{rows}")
+        return self.refused("../bench/figures/check_claims.py", "--page", str(self.root / "docs/figures.md"), "--program", program, *keys, status=status)
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is missing")
+    def test_claims_of_papers(self):
+        page = (ROOT / "docs/figures.md").read_text()
+        rows = "\n".join(re.findall(r"^\| <!-- claim .*", page, re.M)) + "\n"
+        key = "memory-4-below-sleep"
+        self.assertIn("0 faults", self.claims(rows, 0, key))
+        self.assertIn("claim-of-mine: the row agrees, but has no check", self.claims(rows + "| <!-- claim claim-of-mine --> x | **agrees** |\n", 1, key))
+        self.assertIn("has no key", self.claims(rows + "| x | **agrees** |\n", 1, key))
+        row = next(row for row in rows.splitlines() if key in row)
+        self.assertIn(f"{key}: two rows have this key", self.claims(rows + row + "\n", 1, key))
+        for other in ("", row.replace("**agrees**", "**differs**")):
+            self.assertIn(f"{key}: the check has no row that agrees", self.claims(rows.replace(row, other), 1, key))
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is missing")
+    def test_a_claim_that_does_not_hold(self):
+        rows = "\n".join(re.findall(r"^\| <!-- claim .*", (ROOT / "docs/figures.md").read_text(), re.M)) + "\n"
+        # A simulator whose submission heeds no threshold.
+        self.write("granary-simulate", f'#!/bin/sh\nexec "{BIN}/granary-simulate" $(echo "$@" | sed "s/--booking paper .*--csv/--booking none --csv/")\n')
+        (self.root / "granary-simulate").chmod(0o755)
+        output = self.claims(rows, 1, "memory-4-below-sleep", program=str(self.root / "granary-simulate"))
+        self.assertIn("memory-4-below-sleep: the number of sleeps is 0, not in [1, inf]", output)
 
     def test_pages_are_put_together_and_broken_links_refused(self):
         self.write("README.md", "[a cart](docs/cart.md), [docs/cart.md](docs/cart.md), [its source](examples/cart.cpp)\n")
