@@ -1,21 +1,33 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""LAHeteroprio (Bramas 2019). One run of each, without jitter; the page has means of six."""
+"""LAHeteroprio (Bramas 2019), as published. One run of each, without jitter, on all K40; the page has means of six."""
+import functools
+import tempfile
+
+import as_published
 import laheteroprio
 from claims.claim import claim
-from laheteroprio_settings import APPLICATIONS, GPU_WORKERS, LOCALITY, PLATFORMS, locality
+from simulate import Simulations
 
 TREES = ("qrmumps", "spldlt")
+K40, P100 = "k40x4, 4 GPUs", "p100x2, 2 GPUs"
 
 
-def _runs(simulations, application, platform, formulas, whole, gpus=None, pair=None):
-    """The run of heteroprio, and by formula those of laheteroprio."""
-    gpus = gpus or PLATFORMS[platform]
-    options = dict(APPLICATIONS[application], **(dict(seeds=6, jitter=0.05) if whole else {}))
-    schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}:bmd=all{locality(*(pair or LOCALITY[application]))}" for formula in formulas]
-    base, *runs = simulations.runs(f"{application}-{platform}", platform=platform, gpus=gpus, cpus=24 - gpus,
-                                   gpu_workers=GPU_WORKERS[application][platform], scheduler=schedulers, precision="d", no_bounds=True,
-                                   **options)
-    return base, dict(zip(formulas, runs))
+@functools.cache
+def _cached(program, application, case, whole):
+    published = as_published.load(f"laheteroprio-{laheteroprio.NUMBERS[application]}")
+    more = {} if whole else dict(seeds=1, jitter=0, **(dict(tiles=24) if application == "qrmumps" else {}))
+    with tempfile.TemporaryDirectory() as folder:
+        base, *runs = published.runs(Simulations(program, folder), case=case, **more)
+    return base, {run["scheduler"]: run for run in runs}
+
+
+def _runs(simulations, application, whole, case=K40):
+    """The run of heteroprio, and by formula those of laheteroprio; several checks use them."""
+    return _cached(simulations.program, application, case, whole)
+
+
+def _cases(whole):
+    return (K40, P100) if whole else (K40,)
 
 
 def _speedup(base, run):
@@ -30,70 +42,88 @@ def _bmd(run, formula):
     return run["counters"].get(f"bmd {laheteroprio._formula_of(run, formula)}", 0) / run["tasks"]
 
 
+def _of_the_best(base, runs, formula):
+    return _speedup(base, runs[formula]) / max(_speedup(base, run) for run in runs.values())
+
+
 @claim("laheteroprio-bytes")
 def transfers(simulations, whole, expect):
-    for platform in PLATFORMS if whole else ("k40x4",):
-        for application in APPLICATIONS:
-            base, runs = _runs(simulations, application, platform, ["auto"], whole)
-            low, high = (0, 0.5) if application in TREES else (0.5, 0.95)
-            expect.between(low, _bytes(base, runs["auto"]), high, f"the bytes / heteroprio's, {application} on {platform}")
+    for case in _cases(whole):
+        saved = {}
+        for application in laheteroprio.NUMBERS:
+            base, runs = _runs(simulations, application, whole, case)
+            saved[application] = 1 - _bytes(base, runs["auto"])
+            expect.at_least(0.5 if application in TREES else 0.35, saved[application], f"the part of the bytes saved, {application}, {case}")
+        expect.at_least(0.1, saved["qrmumps"] - saved["stencil"], f"saved on QrMumps - on the stencil, {case}")
+
+
+@claim("laheteroprio-good")
+def good(simulations, whole, expect):
+    for case in _cases(whole):
+        for application in laheteroprio.NUMBERS:
+            base, runs = _runs(simulations, application, whole, case)
+            for formula in ("LS_SDH2", "LS_SDHB"):
+                expect.at_least(1.1, _speedup(base, runs[formula]), f"the speed-up by {formula}, {application}, {case}")
 
 
 @claim("laheteroprio-ls-sdh")
 def ls_sdh(simulations, whole, expect):
-    base, runs = _runs(simulations, "stencil", "k40x4", ["LS_SDH", "LC_SMWB"], whole)
-    for formula in runs:
-        expect.at_least(3, _speedup(base, runs[formula]), f"the speed-up by {formula}, stencil")
-    base, runs = _runs(simulations, "qrmumps", "k40x4", ["LS_SDH", "LC_SMWB"], whole)
-    expect.at_most(1.2, _speedup(base, runs["LS_SDH"]), "the speed-up by LS_SDH, QrMumps")
-    expect.at_least(1.3, _speedup(base, runs["LC_SMWB"]), "the speed-up by LC_SMWB, QrMumps")
+    for application, low, high in (("stencil", 0.95, 1), ("qrmumps", 0, 0.93), ("spldlt", 0, 0.7)):
+        for case in _cases(whole):
+            base, runs = _runs(simulations, application, whole, case)
+            expect.between(low, _of_the_best(base, runs, "LS_SDH"), high, f"LS_SDH, speed / of the best formula, {application}, {case}")
+
+
+@claim("laheteroprio-lc-smwb")
+def lc_smwb(simulations, whole, expect):
+    for application, low, high in (("stencil", 0.95, 1), ("qrmumps", 0.95, 1), ("spldlt", 0, 0.8)):
+        base, runs = _runs(simulations, application, whole)
+        expect.between(low, _of_the_best(base, runs, "LC_SMWB"), high, f"LC_SMWB, speed / of the best formula, {application}")
+
+
+@claim("laheteroprio-p20-sdh2-stencil")
+def sdh2_on_the_stencil(simulations, whole, expect):
+    base, runs = _runs(simulations, "stencil", whole)
+    expect.at_most(0.6, _of_the_best(base, runs, "LS_SDH2"), "LS_SDH2, speed / of the best formula, stencil")
 
 
 @claim("laheteroprio-automatic")
 def automatic(simulations, whole, expect):
-    for application in TREES if whole else TREES[:1]:
-        base, runs = _runs(simulations, application, "k40x4", laheteroprio.FORMULAS, whole)
-        best = max(_speedup(base, run) for run in runs.values())
-        expect.at_least(0.93, _speedup(base, runs["auto"]) / best, f"the speed of the automatic choice / of the best formula, {application}")
-
-
-@claim("laheteroprio-bmd-qrmumps")
-def bmd_qrmumps(simulations, whole, expect):
-    _, runs = _runs(simulations, "qrmumps", "k40x4", laheteroprio.FORMULAS, whole)
-    for formula, run in runs.items():
-        low, high = (0.2, 1) if formula in ("LaRU", "LS_SDH") else (0, 0.2)
-        expect.between(low, _bmd(run, formula), high, f"the BMD of {formula}")
+    for application in TREES:
+        for case in _cases(whole):
+            base, runs = _runs(simulations, application, whole, case)
+            expect.at_least(0.95, _of_the_best(base, runs, "auto"), f"the automatic choice, speed / of the best formula, {application}, {case}")
 
 
 @claim("laheteroprio-bmd-and-speed")
 def bmd_and_speed(simulations, whole, expect):
-    for application in TREES if whole else TREES[:1]:
-        base, runs = _runs(simulations, application, "k40x4", laheteroprio.FORMULAS, whole)
-        best = max(_speedup(base, run) for run in runs.values())
-        for formula, run in runs.items():
-            if _bmd(run, formula) >= 0.15:
-                expect.at_most(0.95, _speedup(base, run) / best, f"{formula}, speed / of the best formula, {application}")
-
-
-@claim("laheteroprio-l")
-def coefficients(simulations, whole, expect):
-    for application in TREES if whole else TREES[:1]:
-        speedups = []
-        for pair in ((1, 1), (1, 3), (3, 1), (3, 3)):
-            base, runs = _runs(simulations, application, "k40x4", ["LS_SDHB", "LC_SMWB"], whole, pair=pair)
-            speedups.append(max(_speedup(base, run) for run in runs.values()))
-        expect.at_most(1.05, max(speedups) / min(speedups), f"the largest speed-up of all l / the smallest, {application}")
+    base, runs = _runs(simulations, "spldlt", whole)
+    for formula, run in runs.items():
+        low, high = (0.15, 1) if formula in ("LaRU", "MC", "LS_SDH", "LC_SMWB") else (0, 0.05)
+        expect.between(low, _bmd(run, formula), high, f"the BMD of {formula}, SpLDLT")
+        if low:
+            expect.at_most(0.8, _of_the_best(base, runs, formula), f"{formula}, speed / of the best formula, SpLDLT")
 
 
 @claim("laheteroprio-p20-qrmumps")
 def qrmumps_bytes(simulations, whole, expect):
-    base, runs = _runs(simulations, "qrmumps", "k40x4", laheteroprio.FORMULAS, whole)
-    for formula, run in runs.items():
-        expect.at_most(0.95, _bytes(base, run), f"the bytes of {formula} / heteroprio's")
+    for case in as_published.load("laheteroprio-6").cases if whole else (K40,):
+        base, runs = _runs(simulations, "qrmumps", whole, case)
+        for formula, run in runs.items():
+            expect.at_most(0.995, _bytes(base, run), f"the bytes of {formula} / heteroprio's, {case}")
 
 
-@claim("laheteroprio-p20-mc")
-def mc_on_one(simulations, whole, expect):
-    base, runs = _runs(simulations, "qrmumps", "k40x4", ["MC"], whole, gpus=1)
-    expect.at_most(0.6, _bytes(base, runs["MC"]), "the bytes of MC / heteroprio's, one K40")
-    expect.at_most(1, _speedup(base, runs["MC"]), "the speed-up by MC, one K40")
+@claim("laheteroprio-p20-lc-smwb")
+def lc_smwb_bytes(simulations, whole, expect):
+    for case in _cases(whole):
+        base, runs = _runs(simulations, "spldlt", whole, case)
+        expect.at_most(0.6, _bytes(base, runs["LC_SMWB"]), f"the bytes of LC_SMWB / heteroprio's, {case}")
+        expect.at_least(1.15, _bytes(base, runs["LC_SMWB"]) / _bytes(base, runs["LS_SDHB"]), f"the bytes of LC_SMWB / LS_SDHB's, {case}")
+
+
+@claim("laheteroprio-number-of-gpus")
+def any_number_of_gpus(simulations, whole, expect):
+    for application in laheteroprio.NUMBERS if whole else ("stencil",):
+        for case in as_published.load(f"laheteroprio-{laheteroprio.NUMBERS[application]}").cases:
+            base, runs = _runs(simulations, application, whole, case)
+            expect.at_most(0.995, _bytes(base, runs["auto"]), f"the bytes of the automatic choice / heteroprio's, {application}, {case}")
