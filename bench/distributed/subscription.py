@@ -7,8 +7,9 @@ tiles that grow, with and without control of what submitted tasks book. One CSV 
 
 Stated, and not fitted: the platform `tera100`, whose memory has no limit here; first sizes of a tenth of a dense tile,
 which grow by a factor of 1 to 2; the priorities of granary::potrf; the paper's thresholds. Setup 1 is the matrix of 201k
-in tiles of 512. Setup 2 is that of 450k, in tiles of 1024 instead of 512: an eighth of the tasks. One more section has
-lower thresholds than the paper's for setup 1.
+in tiles of 512. Setup 2 is that of 450k, in tiles of 1024 instead of 512: an eighth of the tasks. More sections have
+lower thresholds than the paper's, and both matrices in 100 tiles per row, which take seconds. Node 1 is the one that the
+paper shows; it has no tile of the diagonal.
 """
 import argparse
 import csv
@@ -20,7 +21,7 @@ import sys
 import tempfile
 
 COLUMNS = ["section", "processes", "tiles", "tile", "booking", "sleep_gb", "wakeup_gb", "seconds", "cpu_hours", "host_gb_most",
-           "host_gb_least", "booked_gb_most", "sleeps", "gb_sent", "wall_seconds", "command"]
+           "host_gb_least", "host_gb_node_1", "booked_gb_most", "booked_gb_node_1", "sleeps", "gb_sent", "wall_seconds", "command"]
 CORES = 8
 
 
@@ -33,6 +34,12 @@ def cases():
     for processes in (16, 25, 36, 49, 64, 81):
         for booking, sleep, wakeup in (("none", 0, 0), ("paper", 18, 16)):
             yield "setup 2", processes, 440, 1024, booking, sleep, wakeup
+            if processes <= 36:
+                yield "setup 2, 100 tiles", processes, 100, 4500, booking, sleep, wakeup
+    for sleep in (0, 20, 12, 10, 8):
+        yield "setup 1, 100 tiles", 9, 100, 2010, "paper" if sleep else "none", sleep, 0.9 * sleep
+    for sleep in (0, 1.6, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2):
+        yield "thresholds", 9, 120, 512, "paper" if sleep else "none", sleep, 0.9 * sleep
 
 
 def simulate(program, section, processes, tiles, tile, booking, sleep, wakeup):
@@ -50,9 +57,10 @@ def simulate(program, section, processes, tiles, tile, booking, sleep, wakeup):
         run = json.loads(result.read_text(encoding="utf-8"))[0]
     host = [process["host_bytes_peak"] / 1e9 for process in run["of_processes"]]
     return {"section": section, "processes": processes, "tiles": tiles, "tile": tile, "booking": booking, "sleep_gb": sleep or "",
-            "wakeup_gb": wakeup or "", "seconds": f"{run['seconds']:.1f}",
+            "wakeup_gb": f"{wakeup:g}" if wakeup else "", "seconds": f"{run['seconds']:.1f}",
             "cpu_hours": f"{run['seconds'] * processes * CORES / 3600:.1f}", "host_gb_most": f"{max(host):.2f}",
-            "host_gb_least": f"{min(host):.2f}", "booked_gb_most": f"{run['booked_bytes_peak'] / 1e9:.2f}",
+            "host_gb_least": f"{min(host):.2f}", "host_gb_node_1": f"{host[1]:.2f}", "booked_gb_most": f"{run['booked_bytes_peak'] / 1e9:.2f}",
+            "booked_gb_node_1": f"{run['of_processes'][1]['booked_bytes_peak'] / 1e9:.2f}",
             "sleeps": run["submission_sleeps"], "gb_sent": f"{run['bytes_sent'] / 1e9:.0f}",
             "wall_seconds": f"{run['wall_seconds']:.0f}", "command": shlex.join(command)}
 

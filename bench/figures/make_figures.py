@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Simulates the experiments of the DARTS, LAHeteroprio, Static and Hierarchical papers and draws their figures.
+"""Simulates the experiments of the DARTS, LAHeteroprio, Static, Hierarchical and Memory papers and draws their figures.
 
 The configuration of a figure as its paper has it is in as_published/, with the source of each choice.
 
@@ -13,14 +13,15 @@ import time
 import darts
 import hierarchical
 import laheteroprio
+import memory
 import static
 from simulate import Simulations
 
 
 def main():
-    figures = {**darts.FIGURES, **laheteroprio.FIGURES, **static.FIGURES, **hierarchical.FIGURES}
+    figures = {**darts.FIGURES, **laheteroprio.FIGURES, **static.FIGURES, **hierarchical.FIGURES, **memory.FIGURES}
     root = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description="Simulate and draw the figures of the DARTS, LAHeteroprio, Static and Hierarchical papers.")
+    parser = argparse.ArgumentParser(description="Simulate and draw the figures of the DARTS, LAHeteroprio, Static, Hierarchical and Memory papers.")
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help="any of " + ", ".join(figures) + " (default: all)")
     parser.add_argument("--program", default=root / "build/bin/granary-simulate", type=pathlib.Path)
     parser.add_argument("--to", default=root / "build/figures", type=pathlib.Path,

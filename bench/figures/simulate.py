@@ -57,6 +57,10 @@ class Simulations:
         with open(path) as file:
             return list(csv.DictReader(file))
 
+    def trace(self, path, **options):
+        """Writes the trace of one run."""
+        self._call([*_arguments(options), "--trace", path, "--force"])
+
 
 def _arguments(options):
     arguments = []

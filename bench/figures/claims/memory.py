@@ -46,3 +46,11 @@ def with_control(simulations, whole, expect):
     for processes in (16, 25) if whole else (16,):
         run = _run(simulations, whole, True, processes, **sizes)
         expect.at_most(20.8 / 18 * sizes["sleep"], _in_memory(run), f"the memory in use, {processes} processes")
+
+
+@claim("memory-5-fewer-processes")
+def fewer_processes(simulations, whole, expect):
+    sizes = dict(tiles=440, tile=1024, sleep=18e9) if whole else dict(sleep=0.35e9)
+    hours = {processes: processes * _run(simulations, whole, processes < 36, processes, **sizes)["seconds"] for processes in (16, 25, 36)}
+    for processes in (16, 25):
+        expect.at_most(1, hours[processes] / hours[36], f"the CPU hours of {processes} processes with control / of 36 without")
