@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import plots
 
 SIZES = (8, 12, 16, 20, 24, 32)
+SMALL_SIZES = (2, 3, 4, 5, 6)
 NODE = dict(platform="static2016", algorithm="cholesky", precision="s", bound_paths=1000)  # 12 tiles need 422
 TRUTHS = dict(truth_error=0.1, truth_seeds=30)
 # The paper's names.
@@ -28,6 +29,8 @@ def _sizes(quick):
 def _schedule(simulations, tiles, quick):
     """The schedule file for that many tiles, and what granary-schedule prints, in GFlop/s."""
     limit = dict(evaluations=20000) if quick else dict(time=60)
+    if tiles in SMALL_SIZES:
+        limit = dict(evaluations=3000)  # finds the optimum up to 5 tiles
     return simulations.schedule(f"static-{tiles}", **NODE, tiles=tiles, tile=960, **limit)
 
 
@@ -79,12 +82,14 @@ def _finish(axes, x, y):
 
 
 def figure_2(simulations, quick):
-    sizes = _sizes(quick)
+    sizes = SMALL_SIZES + _sizes(quick)
     printed = [_schedule(simulations, tiles, quick)[1] for tiles in sizes]
     figure, axes = plt.subplots(figsize=(7, 4))
     for key, label in (("bound by the area", "area bound"), ("bound by the critical path", "critical path"),
                        ("bound by both", "both"), ("best", "annealed schedule"), ("best scheduler", "best scheduler")):
         axes.plot(sizes, [values[key] for values in printed], marker="o", markersize=4, linewidth=1, label=label)
+    optimal = [(size, values["best"]) for size, values in zip(sizes, printed) if values["best"] >= values["bound by both"]]
+    axes.plot(*zip(*optimal), "k*", markersize=9, label="optimal: equal to the bound")
     axes.set_ylim(top=1.3 * printed[-1]["bound by the area"])
     _finish(axes, "tiles per row", "GFlop/s")
     plots.save(figure, simulations.folder / "static-2.png", "Bounds and annealed schedules (Static, Figure 2)")

@@ -1,5 +1,6 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Static (Agullo, Beaumont, Eyraud-Dubois, Kumar 2016)."""
+import collections
 import statistics
 
 import static
@@ -59,3 +60,48 @@ def repairs(simulations, whole, expect):
         expect.at_least(1, median[name] / median["HP+PCEPT"], f"{name} / PCEPT")
     expect.at_least(0.998, median["SS+GS"] / median["SS"], "SS+GS / SS")
     expect.at_least(1, median["auto"] / median["SS"], "auto / SS")
+
+
+def _printed(simulations, tiles):
+    return static._schedule(simulations, tiles, True)[1]
+
+
+@claim("static-2-optimal")
+def optimal(simulations, whole, expect):
+    for tiles in (2, 3, 4, 5):
+        speed = _printed(simulations, tiles)
+        expect.between(0.999, speed["best"] / speed["bound by the critical path"], 1.001, f"the schedule / the critical path, {tiles} tiles")
+
+
+@claim("static-2-bounds")
+def bounds(simulations, whole, expect):
+    for tiles in (8, 12) if whole else (8,):
+        speed = _printed(simulations, tiles)
+        both, others = speed["bound by both"], (speed["bound by the area"], speed["bound by the critical path"])
+        expect.at_most(0.97, both / min(others), f"the iterative bound / the lower one of the others, {tiles} tiles")
+
+
+def _busy(simulations, scheduler):
+    """Of 12 tiles: the part of the time in which each worker runs tasks, and the codelets that ended on each."""
+    tasks = simulations.order("order", **static.NODE, tiles=12, tile=960, scheduler=scheduler, no_bounds=True)
+    end = max(float(task["end"]) for task in tasks)
+    busy, codelets = collections.Counter(), collections.defaultdict(set)
+    for task in tasks:
+        busy[task["worker"]] += (float(task["end"]) - float(task["start"])) / end
+        codelets[task["worker"]].add(task["codelet"])
+    return busy, codelets
+
+
+@claim("static-7-one-core")
+def one_core(simulations, whole, expect):
+    _, codelets = _busy(simulations, "heftp")
+    cores = [worker for worker in codelets if worker.startswith("core")]
+    expect.between(1, len(cores), 1, "the number of cores that heftp uses")
+    expect.between(1, int(all(codelets[core] == {"potrf"} for core in cores)), 1, "whether they run POTRF only")
+
+
+@claim("static-8-starving")
+def starving(simulations, whole, expect):
+    busy, _ = _busy(simulations, next(iter(static.HP)))
+    expect.at_most(0.7, max(part for worker, part in busy.items() if worker.startswith("gpu")), "the part of the time in which a GPU runs tasks")
+    expect.at_least(0.5, min(part for worker, part in busy.items() if worker.startswith("core")), "the part of the time in which a core runs tasks")
