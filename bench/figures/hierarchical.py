@@ -2,11 +2,11 @@
 """Counterparts of the figures of the Hierarchical paper (Wu, Bouteiller, Bosilca, Faverge, Dongarra 2015), section VI.
 
 Cholesky in double precision on the paper's machine. Each GPU is driven by one of the 16 cores. Devices are chosen by
-PaRSEC's rule, and all tasks have the same priority, as in DPLASMA by default. QR is not simulated, nor several streams
-per GPU (Figure 8).
+PaRSEC's rule, and all tasks have the same priority, as in DPLASMA by default. QR is not simulated.
 """
 import matplotlib.pyplot as plt
 
+import as_published
 import plots
 
 TILES = (384, 576, 768, 960, 1152)
@@ -15,11 +15,11 @@ COLOURS = {1: "#1f77b4", 2: "#2ca02c", 3: "#d62728"}
 PAPER = {1: 1360, 2: 2500, 3: 3700}
 
 
-def _gflops(simulations, figure, gpus, order, tile, inner):
+def _gflops(simulations, figure, gpus, order, tile, inner, streams=1):
     """Of one run; inner = 0: tasks run whole."""
-    run, = simulations.runs(f"{figure}-{gpus}-{order}-{tile}-{inner}", platform="bunsen", gpus=gpus, cpus=16 - gpus,
-                            algorithm="cholesky", precision="d", tiles=order // tile, tile=tile, inner_tile=inner,
-                            priorities="none", no_bounds=True, scheduler="prio:balance=parsec")
+    published = as_published.load(figure)
+    run, = published.runs(simulations, f"{figure}-{gpus}-{order}-{tile}-{inner}-{streams}", gpus=gpus, cpus=16 - gpus,
+                          tiles=order // tile, tile=tile, inner_tile=inner, gpu_workers=streams)
     return run["gflops"]
 
 
@@ -59,4 +59,25 @@ def figure_6(simulations, quick):
                "Cholesky, 16 cores with 1 to 3 K40c, best tile of " + ", ".join(map(str, TILES)) + " (Hierarchical, Figure 6)")
 
 
-FIGURES = {"hierarchical-5": figure_5, "hierarchical-6": figure_6}
+def figure_8(simulations, quick):
+    orders = range(5760, 11521 if quick else 46081, 5760)
+    figure, axes = plt.subplots(figsize=(7, 4))
+    # Two and four streams hardly differ: wide lines under thin ones.
+    for streams, colour, style in ((1, "#1f77b4", dict(linewidth=1, marker="o", markersize=4)),
+                                   (2, "#98df8a", dict(linewidth=4, marker="o", markersize=7)),
+                                   (4, "#d62728", dict(linewidth=1, marker="x", markersize=4))):
+        for inner in (0, INNER):
+            best = [max(_gflops(simulations, "hierarchical-8", 1, order, tile, inner, streams)
+                        for tile in TILES if order % tile == 0) for order in orders]
+            axes.plot(orders, best, color=colour, linestyle="-" if inner else "--", **style,
+                      label=f"{streams} {'streams' if streams > 1 else 'stream'}, " + (f"b = {inner}" if inner else "whole tasks"))
+    axes.set_xlabel("n")
+    axes.set_ylabel("GFlop/s")
+    axes.set_ylim(bottom=0)
+    axes.grid(color="#e0e0e0", linewidth=0.5)
+    axes.legend(fontsize=7)
+    plots.save(figure, simulations.folder / "hierarchical-8.png",
+               "Cholesky, 15 cores and one K40c, best tile of " + ", ".join(map(str, TILES)) + "\n(Hierarchical, Figure 8)")
+
+
+FIGURES = {"hierarchical-5": figure_5, "hierarchical-6": figure_6, "hierarchical-8": figure_8}
