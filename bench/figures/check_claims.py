@@ -47,10 +47,12 @@ def mismatches(verdicts, checks):
     yield from (f"{key}: the check has no row that agrees" for key in sorted(set(checks) - agreeing))
 
 
-def hold(check, program, folder, whole):
-    """What of the claim does not hold; empty: all does."""
-    simulations = Simulations(program, folder)
-    return [f"{check.key}: {what}" for what in check.run(simulations, whole)]
+def run(checks, simulations, whole):
+    """What does not hold."""
+    for check in checks:
+        start = time.monotonic()
+        yield from (f"{check.key}: {what}" for what in check.run(simulations, whole))
+        print(f"{check.key}: {time.monotonic() - start:.1f} s", flush=True)
 
 
 def main():
@@ -66,11 +68,8 @@ def main():
     verdicts, faults = rows(options.page.read_text(encoding="utf-8"))
     faults += mismatches(verdicts, claims.CHECKS)
     chosen = [check for check in claims.CHECKS.values() if (check.key in options.keys if options.keys else options.all or not check.long)]
-    for check in chosen:
-        start = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
-            faults += hold(check, options.program, folder, options.all)
-        print(f"{check.key}: {time.monotonic() - start:.1f} s", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        faults += run(chosen, Simulations(options.program, folder), options.all)
     for fault in faults:
         print(fault)
     print(f"{len(verdicts)} claims, {sum(verdict == 'agrees' for verdict in verdicts.values())} agree, {len(chosen)} of "

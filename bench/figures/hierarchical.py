@@ -48,7 +48,7 @@ def figure_6(simulations, quick):
             best = [max(_gflops(simulations, "hierarchical-6", gpus, order, tile, inner)
                         for tile in TILES if order % tile == 0) for order in orders]
             axes.plot(orders, best, marker="o", markersize=4, linewidth=1, color=colour, linestyle="-" if inner else "--",
-                      label=f"{gpus} GPUs, " + (f"b = {inner}" if inner else "whole tasks"))
+                      label=f"{gpus} GPU{'s' if gpus > 1 else ''}, " + (f"b = {inner}" if inner else "whole tasks"))
         axes.plot(48000, PAPER[gpus], "x", color=colour, label="the paper's, b = 192" if gpus == 1 else None)
     axes.set_xlabel("n")
     axes.set_ylabel("GFlop/s")
