@@ -1,4 +1,5 @@
-# The installed package: headers, libraries, find_package(granary) with its components, and pkg-config files.
+# The installed package: headers, libraries, find_package(granary) with its components, pkg-config files, and the
+# sources of the contract tests of policies.
 include(CMakePackageConfigHelpers)
 
 include(GranaryHeaders)
@@ -20,7 +21,18 @@ endforeach()
 configure_package_config_file(cmake/granary-config.cmake.in ${PROJECT_BINARY_DIR}/granary-config.cmake
   INSTALL_DESTINATION ${granary_package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/granary-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/granary-config.cmake ${PROJECT_BINARY_DIR}/granary-config-version.cmake
+set(granary_contract_dir ${CMAKE_INSTALL_DATADIR}/granary/contract)
+file(RELATIVE_PATH granary_contract_from_package
+  ${CMAKE_INSTALL_PREFIX}/${granary_package_dir} ${CMAKE_INSTALL_PREFIX}/${granary_contract_dir})
+configure_file(cmake/GranaryPolicyTest.cmake.in ${PROJECT_BINARY_DIR}/GranaryPolicyTest.cmake @ONLY)
+install(FILES tests/contract/own/policy_contract.cpp DESTINATION ${granary_contract_dir})
+foreach(source acts.cpp acts.hpp aborting_scheduler.hpp case_truth.hpp coherence_oracle.cpp coherence_oracle.hpp
+    coherence_oracle_tasks.cpp coherence_oracle_values.cpp contract_cases.cpp contract_cases.hpp draw_policy_case.cpp
+    mischief.cpp mischief.hpp policy_case.cpp policy_case.hpp print_events.cpp print_events.hpp random_families.cpp
+    random_graph.cpp random_graph.hpp random_machine.cpp random_machine.hpp seeds.hpp)
+  install(FILES tests/support/${source} DESTINATION ${granary_contract_dir}/support)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/GranaryPolicyTest.cmake ${PROJECT_BINARY_DIR}/granary-config.cmake ${PROJECT_BINARY_DIR}/granary-config-version.cmake
   cmake/GranaryKokkos.cmake DESTINATION ${granary_package_dir})
 if(NOT BUILD_SHARED_LIBS)
   install(FILES cmake/GranaryDependencies.cmake DESTINATION ${granary_package_dir})

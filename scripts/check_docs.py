@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every C++ block of README.md and docs/ is in a file of examples/, which the tests build and run: each of its statements, in order.
-Lines of CMake are in a block that tests/docs/commands_test.py writes to a file and configures. Blocks of Python, JSON, YAML and shell have
+Lines of CMake are in a block that tests/docs/commands_test.py writes to a file and configures, or in a project of examples/. Blocks of Python, JSON, YAML and shell have
 valid syntax, a block of text contains no command, and every linked picture and file exists: check_docs.py [ROOT]"""
 import json
 import pathlib
@@ -82,6 +82,7 @@ def main() -> int:
     configured = {line for document in documents
                   for block in re.findall(r"^<!-- file: .* -->\n```cmake\n(.*?)^```", document.read_text(), re.S | re.M)
                   for line in block.splitlines()}
+    configured |= {line for project in (root / "examples").glob("*/CMakeLists.txt") for line in project.read_text().splitlines()}
     counts = {"cpp": 0}
     wrong = []
     for document in documents:

@@ -10,7 +10,6 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/inner_graph.hpp>
 #include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/static.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -50,21 +49,6 @@ std::optional<std::pair<bool, bool>> shared_bytes(std::vector<std::uint32_t> con
   return std::pair(std::ranges::all_of(b, in(a)), std::ranges::all_of(a, in(b)));
 }
 
-PolicySet policies_of(PolicyCase const& drawn) {
-  if (!drawn.schedule) return make_policies(drawn.scheduler, eviction_of(drawn), drawn.seed);
-  using Repair = StaticScheduler::Repair;
-  auto const has = [&](char const* option) { return drawn.scheduler.find(option) != std::string::npos; };
-  auto const repair = has("repair=gs")     ? Repair::TopTwo
-                      : has("repair=g")    ? Repair::Top
-                      : has("repair=auto") ? Repair::Auto
-                                           : Repair::None;
-  return {
-      std::make_unique<StaticScheduler>(
-          "drawn", *drawn.schedule,
-          StaticScheduler::Options{.repair = repair, .refresh = has("times=refresh"), .any_graph = has("graph=any")}),
-      make_eviction(eviction_of(drawn))};
-}
-
 /// Plays an application's operations on the simulator.
 class Player {
  public:
@@ -90,6 +74,7 @@ class Player {
       m_oracle.after_event();
     }
     if (m_case.misbehaves) judge_misdeeds();
+    check_policies();
     m_result.tasks_run = m_oracle.tasks_run();
     m_result.tasks_cancelled = m_oracle.tasks_cancelled();
     m_result.copies = m_oracle.copies();
@@ -100,7 +85,8 @@ class Player {
 
  private:
   PolicySet policies() const {
-    auto policies = policies_of(m_case);
+    auto policies =
+        m_case.policies ? m_case.policies() : make_policies(m_case.scheduler, eviction_of(m_case), m_case.seed);
     if (m_case.aborts) policies = aborting(std::move(policies), m_case.seed);
     return m_case.misbehaves ? mischievous(std::move(policies), m_case.seed, m_misdeeds) : std::move(policies);
   }
@@ -270,8 +256,13 @@ class Player {
     } catch (std::exception const& error) {
       if (!fault || text_of(fault) != error.what()) throw;
     }
-    require(m_case.misbehaves, "a policy is at fault: " + text_of(fault));
+    check_policies();
     return m_simulator.report();
+  }
+
+  void check_policies() const {
+    auto const& fault = m_simulator.planner().policy_fault();
+    require(fault == nullptr || m_case.misbehaves, fault == nullptr ? "" : "a policy is at fault: " + text_of(fault));
   }
 
   // Whoever breaks the contract is named, not called any more, and gets no more tasks.

@@ -5,12 +5,12 @@
 #include "support/random_graph.hpp"
 
 #include <granary/core/planner/options.hpp>
-#include <granary/schedules/schedule.hpp>
+#include <granary/core/policy/policy_set.hpp>
 #include <granary/simulator/faults.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,9 +31,9 @@ struct PolicyCase {
   bool aborts = false;      ///< the scheduler has running tasks stopped at random (AbortingScheduler)
   bool misbehaves = false;  ///< its policies break their contract (mischievous)
   bool lines = false;       ///< the bytes of some data on the host have gaps
-  bool waits_for_data = false;                    ///< for single ones, in mid-run
-  bool refuses = false;                           ///< memories are too small for some tasks, which are refused
-  std::shared_ptr<Schedule const> schedule = {};  ///< of the scheduler static, whose options follow in `scheduler`
+  bool waits_for_data = false;               ///< for single ones, in mid-run
+  bool refuses = false;                      ///< memories are too small for some tasks, which are refused
+  std::function<PolicySet()> policies = {};  ///< instead of those that the registry has of these names
 
   [[nodiscard]] std::string describe() const;
 };
@@ -63,10 +63,6 @@ inline constexpr char const* own_eviction = "own";
 /// Data of varying size, a quarter of the cases with devices; every other seed with faults, some with tasks that
 /// commute, with external, returned, restarted and aborted tasks.
 [[nodiscard]] PolicyCase draw_varying_case(std::uint64_t seed);
-
-/// The case under the scheduler static with a schedule of its tasks that is mostly nonsense: any worker, the order of
-/// submission or any, workers that the machine lacks, too few or too many tasks, tasks that are others.
-[[nodiscard]] PolicyCase with_random_schedule(PolicyCase drawn);
 
 struct CaseResult {
   std::vector<Act> acts;
