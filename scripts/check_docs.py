@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every C++ block of README.md and docs/ is in a file of examples/, which the tests build and run: each of its statements, in order.
-Lines of CMake are in a block that tests/docs/commands_test.py writes to a file and configures, or in a project of examples/. Blocks of Python, JSON, YAML and shell have
+Lines of CMake are in a block that tests/docs/commands_test.py writes to a file and configures, or in a project of examples/. docs/policy-functions.md
+lists the functions of the classes that policies see. Blocks of Python, JSON, YAML and shell have
 valid syntax, a block of text contains no command, and every linked picture and file exists: check_docs.py [ROOT]"""
 import json
 import pathlib
@@ -76,6 +77,36 @@ def broken_links(document: pathlib.Path, text: str) -> list[str]:
     return [target for target in targets if target and not (document.parent / target).exists()]
 
 
+# The page of functions, and the headers of the classes that its sections describe.
+FUNCTIONS = "docs/policy-functions.md"
+CLASSES = {"SystemView": "system_view", "PlanBoard": "plan_board", "Scheduler": "scheduler",
+           "EvictionPolicy": "eviction_policy", "Policy": "policy"}
+
+
+def public_functions(header: str, name: str) -> set[str]:
+    """The public member functions of the class, without those of nested classes."""
+    code = re.sub(r"//.*", "", header)
+    body = re.search(rf"class GRANARY_EXPORT {name}\b[^{{;]*\{{(.*?)^\}};", code, re.S | re.M)[1].partition(" private:")[0]
+    while (inner := re.sub(r"\{[^{}]*\}", ";", body)) != body:
+        body = inner
+    return set(re.findall(r"(?<![\w~.>])(?!m_)([a-z]\w*)\(", body))
+
+
+def wrong_functions() -> list[str]:
+    """Functions that the page lacks, and those that do not exist."""
+    page = root / FUNCTIONS
+    if not page.exists():
+        return []
+    wrong = []
+    for name, header in CLASSES.items():
+        section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", page.read_text(), re.S | re.M)
+        listed = set(re.findall(r"^\| `(\w+)\(", section[1] if section else "", re.M))
+        known = public_functions((root / f"core/policy/{header}.hpp").read_text(), name)
+        wrong += [f"{FUNCTIONS}: {name} lacks {function}()" for function in sorted(known - listed)]
+        wrong += [f"{FUNCTIONS}: {name} has no function {function}()" for function in sorted(listed - known)]
+    return wrong
+
+
 def main() -> int:
     examples = [path.read_text() for path in sorted((root / "examples").rglob("*.cpp"))]
     documents = sorted(root.glob("*.md")) + sorted((root / "docs").glob("*.md"))
@@ -84,7 +115,7 @@ def main() -> int:
                   for line in block.splitlines()}
     configured |= {line for project in (root / "examples").glob("*/CMakeLists.txt") for line in project.read_text().splitlines()}
     counts = {"cpp": 0}
-    wrong = []
+    wrong = wrong_functions()
     for document in documents:
         text = document.read_text()
         name = document.relative_to(root)

@@ -26,4 +26,20 @@ Duration PolicyView::transfer_time(DataId data, NodeId node) const {
   return best == Duration::max() ? Duration{0} : best;
 }
 
+Duration PolicyView::reload_time(DataId data, NodeId node) const {
+  auto const& topology = m_context.topology;
+  auto const& datum = m_movement.data()[data];
+  Duration best = Duration::max();
+  for (auto const& replica : datum.replicas) {
+    bool const evicted = replica.node == node && replica.slot == Slot::Pool;
+    if (replica.valid && !evicted) best = std::min(best, topology.route_time(replica.node, node, datum.bytes));
+  }
+  if (best != Duration::max()) return best;
+  NodeId const storage = m_movement.memories().storage_of(data, node);
+  if (!storage.valid() || storage == node) return Duration{0};
+  // The value stays on the next node of the way, as far as there is room.
+  NodeId const next = topology.machine()[topology.next_hop(node, storage)].to;
+  return topology.route_time(node, next, datum.bytes) + topology.route_time(next, node, datum.bytes);
+}
+
 }  // namespace granary::detail

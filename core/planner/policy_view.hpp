@@ -45,6 +45,7 @@ class PolicyView final : public SystemView {
     return m_dispatch.commuting().can_take(m_dispatch.tasks()[task]);
   }
   [[nodiscard]] bool may_abort(TaskId task) const override { return m_dispatch.may_abort(m_dispatch.tasks()[task]); }
+  [[nodiscard]] Duration reload_time(DataId data, NodeId node) const override;
 
  private:
   PlannerContext const& m_context;

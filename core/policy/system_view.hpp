@@ -13,7 +13,8 @@
 
 namespace granary {
 
-/// The state that a policy may read. Constant time unless stated otherwise.
+/// The state that a policy may read. Constant time unless stated otherwise. docs/policy-functions.md lists the
+/// functions with their costs.
 ///
 /// ```cpp
 /// // In a scheduler: the expected time of a task in a group, with the transfers of what it reads.
@@ -24,6 +25,10 @@ namespace granary {
 ///     if (reads(access.mode)) time += system.transfer_time(access.data, node);
 ///   }
 ///   return time;
+/// };
+/// // In an eviction policy: what it costs to bring a replica back, per byte that its eviction frees.
+/// auto const price = [](granary::SystemView const& system, granary::DataId data, granary::NodeId node) {
+///   return granary::seconds(system.reload_time(data, node)) / static_cast<double>(system.bytes(data));
 /// };
 /// ```
 class GRANARY_EXPORT SystemView {
@@ -44,13 +49,15 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual bool temporary(DataId data) const = 0;
   /// The number of submitted, unfinished tasks that access the datum.
   [[nodiscard]] virtual std::uint32_t unfinished_uses(DataId data) const = 0;
-  /// Whether workers on `node` can read the datum's current value there now.
+  /// Whether workers on `node` can read the datum's current value there now. O(its replicas).
   [[nodiscard]] virtual bool valid(DataId data, NodeId node) const = 0;
-  /// Whether the datum is allocated on `node`: valid, in transfer, or about to be written there.
+  /// Whether the datum is allocated on `node`: valid, in transfer, or about to be written there. O(its replicas).
   [[nodiscard]] virtual bool expected(DataId data, NodeId node) const = 0;
   /// Whether the replica on `node` may be evicted now: it is in the node's memory, and not in use, reserved or moving.
+  /// O(its replicas).
   [[nodiscard]] virtual bool evictable(DataId data, NodeId node) const = 0;
-  /// The estimated time to bring the datum to `node` from the nearest valid replica; 0 when it is there. O(nodes).
+  /// The estimated time to bring the datum to `node` from the nearest valid replica; 0 when it is there.
+  /// O(its replicas).
   [[nodiscard]] virtual Duration transfer_time(DataId data, NodeId node) const = 0;
   /// The estimated time of the task on a worker of the group; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(TaskId task, GroupId group) const = 0;
@@ -66,6 +73,11 @@ class GRANARY_EXPORT SystemView {
   /// Whether `Scheduler::abort_for` may name the task: a CPU worker has it, which is not being told to stop another
   /// one, its codelet is restartable, and all values that it overwrites and needs are kept. O(its data).
   [[nodiscard]] virtual bool may_abort(TaskId task) const = 0;
+  /// The estimated time of the transfers that follow if the replica is evicted from the memory of `node` and the datum
+  /// is used there again: from the nearest other valid replica; if there is none, to where an evicted value is written
+  /// and back. 0 if the value can be written nowhere, so that it is not evictable. Like `transfer_time`, without
+  /// waiting for other transfers. O(its replicas).
+  [[nodiscard]] virtual Duration reload_time(DataId data, NodeId node) const = 0;
 };
 
 }  // namespace granary

@@ -61,6 +61,21 @@ class Checks(unittest.TestCase):
             self.write("docs/cart.md", good + bad)
             self.assertIn("docs/cart.md", self.refused("check_docs.py", str(self.root)))
 
+    def test_a_function_that_the_page_of_functions_lacks(self):
+        self.write("examples/cart.cpp", "int wheels = 4;\n")
+        self.write("docs/cart.md", "```cpp\nint wheels = 4;\n```\n")
+        for header in ("system_view", "plan_board", "scheduler", "eviction_policy", "policy"):
+            self.write(f"core/policy/{header}.hpp", (ROOT / f"core/policy/{header}.hpp").read_text())
+        page = (ROOT / "docs/policy-functions.md").read_text().replace("](", "](https:")
+        self.write("docs/policy-functions.md", page)
+        self.refused("check_docs.py", str(self.root), status=0)
+        for was, now, why in (("| `reload_time(", "| `price(", "SystemView lacks reload_time()"),
+                              ("| `reload_time(", "| `price(", "SystemView has no function price()"),
+                              ("| `append(", "| append(", "PlanBoard lacks append()"),
+                              ("## EvictionPolicy", "## Evictions", "EvictionPolicy lacks victim()")):
+            self.write("docs/policy-functions.md", page.replace(was, now))
+            self.assertIn(f"docs/policy-functions.md: {why}", self.refused("check_docs.py", str(self.root)))
+
     def test_an_option_that_the_program_does_not_have(self):
         (self.root / "apps/granary-info").mkdir(parents=True)
         every = "--help --json --measure --devices --device-memory --cores-per-worker --link-bandwidth --blas --scratch --models --version"

@@ -124,6 +124,15 @@ class FakeSystemView final : public SystemView {
     bool const near = std::any_of(places.begin() + 1, places.end(), [](Place const& p) { return p.valid; });
     return Duration{near ? bytes / 2 : bytes};
   }
+  /// Loads and write-backs take one nanosecond per byte.
+  [[nodiscard]] Duration reload_time(DataId data, NodeId node) const override {
+    auto const& places = m_data[data.index()].places;
+    auto const bytes = static_cast<Duration::rep>(m_data[data.index()].bytes);
+    for (std::size_t n = 0; n < places.size(); ++n) {
+      if (n != node.index() && places[n].valid) return Duration{bytes};
+    }
+    return Duration{2 * bytes};
+  }
   [[nodiscard]] Duration kernel_time(TaskId task, GroupId group) const override {
     auto const found = m_group_durations.find({task, group});
     return found == m_group_durations.end() ? m_durations[task.index()] : found->second;
