@@ -28,8 +28,8 @@ DataId add_result_data(Submitter& submitter, DataHome home, std::string name, By
       {.name = std::move(name), .bytes = bytes, .origin = {}, .home = home.node, .in_place = home.in_place});
 }
 
-DataId add_temporary_data(Submitter& submitter, std::string name, Bytes bytes) {
-  return submitter.add_data({.name = std::move(name), .bytes = bytes, .origin = {}, .home = {}});
+DataId add_temporary_data(Submitter& submitter, std::string name, Bytes bytes, MatrixPosition position) {
+  return submitter.add_data({.name = std::move(name), .bytes = bytes, .origin = {}, .home = {}, .position = position});
 }
 
 CodeletId add_codelet(Submitter& submitter, std::string name, std::string variant, RunsOn runs_on) {

@@ -13,7 +13,7 @@ DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Byte
 /// A datum without an origin, with the home `home`.
 DataId add_result_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes);
 /// A temporary datum: without origin and home.
-DataId add_temporary_data(Submitter& submitter, std::string name, Bytes bytes);
+DataId add_temporary_data(Submitter& submitter, std::string name, Bytes bytes, MatrixPosition position = {});
 
 /// Adds every codelet without a body for workers of any kind, like the function below, and forwards everything else: an
 /// algorithm of linalg becomes a workload.

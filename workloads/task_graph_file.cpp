@@ -28,6 +28,9 @@ std::string TaskGraphDescription::describe(std::size_t task) const {
 TaskGraphFile::TaskGraphFile(TaskGraphDescription description, std::string origin)
     : m_origin(std::move(origin)), m_description(std::move(description)) {
   check_entries();
+  for (auto& datum : m_description.data) {
+    if (datum.position.row < 0) datum.position = detail::position_in_name(datum.name);
+  }
   m_order = detail::submission_order(m_description, m_origin);
   check_first_values();
 }
@@ -47,7 +50,9 @@ TaskGraphFile TaskGraphFile::record(Workload const& workload) {
   for (auto const& codelet : record.codelets()) {
     graph.codelets.push_back({codelet.name, codelet.runs_on(WorkerKind::Cpu), codelet.runs_on(WorkerKind::Device)});
   }
-  for (auto const& data : record.data()) graph.data.push_back({data.name, data.bytes, !data.home.valid()});
+  for (auto const& data : record.data()) {
+    graph.data.push_back({data.name, data.bytes, !data.home.valid(), data.position});
+  }
   for (auto const& task : record.tasks()) {
     auto& entry = graph.tasks.emplace_back();
     entry.codelet = task.codelet.index();
@@ -117,8 +122,8 @@ void TaskGraphFile::submit(Submitter& submitter, DataHome home) const {
   }
   std::vector<DataId> data;
   for (auto const& datum : graph.data) {
-    data.push_back(datum.temporary ? detail::add_temporary_data(submitter, datum.name, datum.bytes)
-                                   : detail::add_home_data(submitter, home, datum.name, datum.bytes));
+    data.push_back(datum.temporary ? detail::add_temporary_data(submitter, datum.name, datum.bytes, datum.position)
+                                   : detail::add_home_data(submitter, home, datum.name, datum.bytes, datum.position));
   }
   // A datum that a task writes at its end, so that later tasks depend on it.
   std::vector<DataId> ends(graph.tasks.size());

@@ -24,7 +24,8 @@ struct GRANARY_EXPORT TaskGraphDescription {
   struct DatumEntry {
     std::string name;
     Bytes bytes = 0;
-    bool temporary = false;  ///< neither origin nor home
+    bool temporary = false;        ///< neither origin nor home
+    MatrixPosition position = {};  ///< of the tile in its matrix, for pictures and traces
   };
   struct AccessEntry {
     std::size_t datum = 0;
@@ -60,6 +61,7 @@ struct GRANARY_EXPORT TaskGraphDescription {
 /// ```
 class GRANARY_EXPORT TaskGraphFile final : public Workload {
  public:
+  /// A datum without a position has the one in its name, such as `A(3,2)`, if there is one.
   /// Throws InvalidArgument if a task names an unknown datum or codelet, tasks form a dependency cycle (with the
   /// cycle), or a temporary datum is read that no task wrote; `origin` names the graph in messages.
   explicit TaskGraphFile(TaskGraphDescription description, std::string origin = "the task graph");
@@ -101,6 +103,8 @@ namespace detail {
                                                                        std::string const& origin);
 [[nodiscard]] GRANARY_EXPORT TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin);
 [[nodiscard]] GRANARY_EXPORT std::string format_task_graph(TaskGraphDescription const& graph);
+/// Row and column in a name such as `A(3,2)` or `A(3, 2, 1)`: the first two numbers in its last brackets; -1 without.
+[[nodiscard]] GRANARY_EXPORT MatrixPosition position_in_name(std::string_view name);
 
 }  // namespace detail
 }  // namespace granary

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -112,8 +114,8 @@ class Parser {
 
   void datum(Json const& entry) {
     auto const where = "datum " + std::to_string(m_graph.data.size());
-    check_keys(entry, where, {"name", "bytes", "temporary"});
-    TaskGraphDescription::DatumEntry datum{text(entry, "name", where), 0, false};
+    check_keys(entry, where, {"name", "bytes", "temporary", "position"});
+    TaskGraphDescription::DatumEntry datum{text(entry, "name", where)};
     auto const named = "datum '" + datum.name + "'";
     auto const& bytes = field(entry, "bytes", named);
     if (!bytes.is_number_unsigned() || bytes == 0U) wrong(named, "bytes", bytes, "a whole number above 0");
@@ -121,6 +123,14 @@ class Parser {
     if (auto const temporary = entry.find("temporary"); temporary != entry.end()) {
       if (!temporary->is_boolean()) wrong(named, "temporary", *temporary, "true or false");
       datum.temporary = temporary->get<bool>();
+    }
+    if (auto const place = entry.find("position"); place != entry.end()) {
+      constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
+      bool const good = place->is_array() && place->size() == 2 && std::ranges::all_of(*place, [](Json const& number) {
+                          return number.is_number_unsigned() && number.get<std::uint64_t>() <= most;
+                        });
+      if (!good) wrong(named, "position", *place, "a list of row and column, from 0 to " + std::to_string(most));
+      datum.position = {place->at(0).get<std::int32_t>(), place->at(1).get<std::int32_t>()};
     }
     add_name(m_data, datum.name, m_graph.data.size(), "data");
     m_graph.data.push_back(std::move(datum));
@@ -180,6 +190,19 @@ class Parser {
 
 }  // namespace
 
+MatrixPosition position_in_name(std::string_view name) {
+  auto const open = name.rfind('(');
+  if (open == std::string_view::npos) return {};
+  MatrixPosition position;
+  auto const* const end = name.data() + name.size();
+  auto const row = std::from_chars(name.data() + open + 1, end, position.row);
+  if (row.ec != std::errc() || row.ptr == end || *row.ptr != ',') return {};
+  auto const* const second = std::find_if(row.ptr + 1, end, [](char c) { return c != ' '; });
+  auto const column = std::from_chars(second, end, position.column);
+  if (column.ec != std::errc() || position.row < 0 || position.column < 0) return {};
+  return position;
+}
+
 TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin) {
   return Parser(origin).parse(text);
 }
@@ -196,6 +219,9 @@ std::string format_task_graph(TaskGraphDescription const& graph) {
   for (auto const& datum : graph.data) {
     Ordered entry{{"name", datum.name}, {"bytes", datum.bytes}};
     if (datum.temporary) entry["temporary"] = true;
+    auto const [row, column] = position_in_name(datum.name);
+    if (datum.position.row >= 0 && (datum.position.row != row || datum.position.column != column))
+      entry["position"] = {datum.position.row, datum.position.column};
     json["data"].push_back(std::move(entry));
   }
   for (auto const& task : graph.tasks) {

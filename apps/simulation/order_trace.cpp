@@ -1,25 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "order_trace.hpp"
 
+#include <granary/workloads/task_graph_file.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
 namespace granary::app {
-
-std::pair<std::string, std::string> tile_coordinates(std::string_view name) {
-  constexpr std::string_view digits = "0123456789";
-  auto const open = name.rfind('(');
-  if (open == std::string_view::npos) return {};
-  auto const rest = name.substr(open + 1);
-  auto const row = rest.substr(0, rest.find_first_not_of(digits));
-  if (row.empty() || !rest.substr(row.size()).starts_with(", ")) return {};
-  auto const after = rest.substr(row.size() + 2);
-  auto const column = after.substr(0, after.find_first_not_of(digits));
-  if (column.empty()) return {};
-  return {std::string(row), std::string(column)};
-}
 
 void OrderTrace::performed(Command const& command) {
   auto const* const run = std::get_if<RunCommand>(&command);
@@ -37,7 +26,11 @@ void OrderTrace::performed(Command const& command) {
     auto const iteration = m_writes[access.data.index()]++;
     if (!std::exchange(first, false)) continue;
     entry.iteration = iteration;
-    std::tie(entry.row, entry.column) = tile_coordinates(planner().description(access.data).name);
+    auto const& datum = planner().description(access.data);
+    auto const place = datum.position.row >= 0 ? datum.position : detail::position_in_name(datum.name);
+    if (place.row < 0) continue;
+    entry.row = std::to_string(place.row);
+    entry.column = std::to_string(place.column);
   }
   m_running.emplace(run->task, std::move(entry));
 }

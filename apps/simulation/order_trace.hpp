@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace granary::app {
@@ -19,9 +17,9 @@ namespace granary::app {
 /// The tasks of a run in the order in which they started; also runs of them that were stopped.
 class OrderTrace final : public PlannerObserver {
  public:
-  /// CSV with a header line. Row and column are those of the tile that the task writes, empty if its name has none. The
-  /// iteration is the number of earlier tasks that wrote the datum. The last column is 1 for a run that was stopped, in
-  /// which case the task ran again.
+  /// CSV with a header line. Row and column are those of the tile that the task writes, by its position or its name,
+  /// empty if it has none. The iteration is the number of earlier tasks that wrote the datum. The last column is 1 for
+  /// a run that was stopped, in which case the task ran again.
   [[nodiscard]] std::string to_csv(Machine const& machine);
 
  private:
@@ -46,8 +44,5 @@ class OrderTrace final : public PlannerObserver {
   std::map<TaskId, Entry> m_running;    // and of tasks that were handed to a worker and have not ended
   std::vector<std::uint32_t> m_writes;  // by datum
 };
-
-/// The first two coordinates in a name such as `A(3, 2)`; empty without any.
-[[nodiscard]] std::pair<std::string, std::string> tile_coordinates(std::string_view name);
 
 }  // namespace granary::app

@@ -271,6 +271,21 @@ TEST_F(SimulateCli, WritesTheOrderOfExecution) {
   EXPECT_THAT(all.back(), HasSubstr(",potrf,5,5,5,"));
 }
 
+TEST_F(SimulateCli, TheOrderOfAGraphFileHasItsTiles) {
+  write("mine.json", R"json({"codelets":[{"name":"f","kinds":["cpu","device"]}],
+    "data":[{"name":"A(3,2)","bytes":8},{"name":"x","bytes":8,"position":[4,1]},{"name":"y","bytes":8}],
+    "tasks":[{"codelet":"f","flops":1e6,"accesses":[{"data":"A(3,2)","mode":"read-write"}]},
+             {"codelet":"f","flops":1e6,"accesses":[{"data":"A(3,2)","mode":"read"},{"data":"x","mode":"write"}]},
+             {"codelet":"f","flops":1e6,"accesses":[{"data":"x","mode":"read"},{"data":"y","mode":"write"}]}]})json");
+  auto const result = run({"--platform", "sirocco", "--graph", "mine.json", "--order", "o.csv"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const all = lines("o.csv");
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_THAT(all[1], StartsWith("0,0,f,3,2,0,"));
+  EXPECT_THAT(all[2], StartsWith("1,1,f,4,1,0,"));
+  EXPECT_THAT(all[3], StartsWith("2,2,f,,,0,"));
+}
+
 // One line for each run: on one worker they do not overlap, and each task has one that was not stopped.
 TEST_F(SimulateCli, WritesWhichWorkersRanTasksThatWereStopped) {
   auto const result = run({"--platform", "static2016", "--tiles", "12", "--tile", "960", "--precision", "s",

@@ -57,6 +57,46 @@ TEST(TaskGraphFile, WritesWhatItReads) {
   EXPECT_DOUBLE_EQ(recorded.flops(), TiledCholesky({4, 16, Precision::Single}).flops());
 }
 
+TEST(TaskGraphFile, DataHavePositionsByAFieldOrByTheirNames) {
+  auto const graph =
+      TaskGraphFile::parse(graph_of(R"({"codelet":"f","flops":1,"accesses":[{"data":"x","mode":"write"}]})",
+                                    R"json({"name":"x","bytes":8,"position":[4,0]},{"name":"A(3,2)","bytes":8},
+                      {"name":"L(a)(5, 12, 7)","bytes":8},{"name":"B(0,1)","bytes":8,"position":[6,7]},
+                      {"name":"A(3)","bytes":8},{"name":"t(1,1)","bytes":8,"temporary":true},
+                      {"name":"A(-1,2)","bytes":8},{"name":"A(9999999999,0)","bytes":8})json"),
+                           "g.json");
+  GraphRecorder record;
+  graph.submit(record, {NodeId(0)});
+  std::vector<std::pair<int, int>> positions;
+  for (auto const& datum : record.data()) positions.emplace_back(datum.position.row, datum.position.column);
+  EXPECT_THAT(positions, ElementsAre(std::pair(4, 0), std::pair(3, 2), std::pair(5, 12), std::pair(6, 7),
+                                     std::pair(-1, -1), std::pair(1, 1), std::pair(-1, -1), std::pair(-1, -1)));
+  auto const text = graph.to_json();
+  EXPECT_EQ(TaskGraphFile::parse(text, "g.json").to_json(), text);
+}
+
+TEST(TaskGraphFile, ARecordedGraphKeepsPositions) {
+  auto const graph = TaskGraphFile::record(TiledCholesky({4, 16, Precision::Single}));
+  GraphRecorder before;
+  TiledCholesky({4, 16, Precision::Single}).submit(before, {NodeId(0)});
+  GraphRecorder after;
+  TaskGraphFile::parse(graph.to_json(), "g.json").submit(after, {NodeId(0)});
+  ASSERT_EQ(after.data().size(), before.data().size());
+  EXPECT_EQ(before.data()[5].position.row, 2);
+  for (std::size_t d = 0; d < before.data().size(); ++d) {
+    EXPECT_EQ(after.data()[d].position.row, before.data()[d].position.row);
+    EXPECT_EQ(after.data()[d].position.column, before.data()[d].position.column);
+  }
+}
+
+TEST(TaskGraphFile, RefusesPositionsThatAreNone) {
+  std::string const task = R"({"codelet":"f","flops":1,"accesses":[]})";
+  for (std::string const position : {"[1]", "[1,2,3]", "[1,-2]", "[1,2147483648]", "\"1,2\"", "[1.5,2]", "null"}) {
+    EXPECT_EQ(refusal(graph_of(task, R"({"name":"x","bytes":8,"position":)" + position + "}")),
+              "g.json: datum 'x': 'position' is " + position + ", not a list of row and column, from 0 to 2147483647");
+  }
+}
+
 TEST(TaskGraphFile, TasksMayCommute) {
   auto const task = [](std::string const& mode) {
     return graph_of(R"({"codelet":"f","flops":1,"accesses":[{"data":"x","mode":")" + mode + R"("}]})");
