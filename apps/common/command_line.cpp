@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "apps/common/choose_blas.hpp"
+#include "apps/common/load_policies.hpp"
 #include "apps/common/parse_arguments.hpp"
 #include "apps/common/processes.hpp"
 #include "apps/common/version.hpp"
@@ -77,6 +78,7 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_option("--scheduler", runtime.scheduler,
                    "scheduler (default: auto, which simulates several and takes the fastest)");
   m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the scheduler's own)");
+  add_load_option(m_app, m_options.load);
   m_app
       .add_option("--workers", runtime.workers,
                   "CPU workers (default: one per available core); 0: only devices compute")
@@ -146,6 +148,7 @@ void CommandLine::add_device_options() {
 
 bool CommandLine::parse(int argc, char const* const* argv) {
   if (!parse_arguments(m_app, argc, argv)) return false;
+  load_policies(m_options.load);
   auto& runtime = m_options.runtime;
   runtime.record_trace = m_options.trace || m_options.report;
   runtime.record_schedule = m_options.save_schedule.has_value();

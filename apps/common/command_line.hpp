@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace granary::app {
 
@@ -30,6 +31,7 @@ struct RunOptions {
   std::optional<std::string> trace;
   std::optional<std::string> report;
   std::optional<std::string> save_schedule;
+  std::vector<std::string> load;  ///< libraries that register policies
   RuntimeOptions runtime;
   bool left_looking = false;
   bool single_precision = false;  ///< generated matrices only, like the next one

@@ -6,6 +6,7 @@
 #include <granary/trace/html_report.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -68,6 +69,7 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   line("workers", fmt::format("{}{}", run.workers,
                               run.cores_per_worker > 1 ? fmt::format(" of {} cores", run.cores_per_worker) : ""));
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
+  if (!run.loaded.empty()) line("loaded", fmt::format("{}", fmt::join(run.loaded, ", ")));
   if (!run.remark.empty()) line("chosen", run.remark);
   auto const each = run.processes > 1 ? " in each process" : "";
   line("memory limit", format_bytes(run.memory_limit + plan.records) + each +
@@ -97,6 +99,7 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   }
   value("workers", run.workers);
   value("scheduler", run.scheduler);
+  if (!run.loaded.empty()) value("loaded", fmt::format("{}", fmt::join(run.loaded, ",")));
   if (!run.remark.empty()) value("chosen", run.remark);
   value("eviction", run.eviction);
   value("depth", run.depth);

@@ -22,6 +22,7 @@ namespace granary::app {
 struct RunFigures {
   std::size_t workers = 0;
   unsigned cores_per_worker = 1;
+  std::vector<std::string> loaded = {};  ///< the libraries of --load
   std::string scheduler;
   std::string remark;  ///< Scheduler::remark
   std::string eviction;

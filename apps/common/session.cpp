@@ -156,6 +156,7 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
   for (auto const& worker : statistics.workers) blocked += worker.blocked;
   RunFigures ours{.workers = *options.workers,
                   .cores_per_worker = options.cores_per_worker,
+                  .loaded = m_options.load,
                   .scheduler = options.scheduler,
                   .remark = statistics.remark,
                   .eviction = options.eviction,

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "apps/common/load_policies.hpp"
 #include "apps/common/parse_arguments.hpp"
 #include "apps/common/print.hpp"
 
@@ -36,7 +37,7 @@ bool check_method(std::string const& method, CLI::App const& app) {
   if (!have_constraint_search()) {
     throw InvalidArgument("--method gecode: granary was built without Gecode; docs/install.md says how to add it");
   }
-  for (auto const* const option : {"--start", "--seed"}) {
+  for (auto const* const option : {"--start", "--load", "--seed"}) {
     if (app.count(option) > 0) throw InvalidArgument(std::string(option) + " is for --method anneal");
   }
   return true;
@@ -90,6 +91,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   app.add_option("--start", schedulers,
                  "anneal: schedulers whose best schedule is the first one, separated by commas (default: all that are "
                  "registered, and variants)");
+  add_load_option(app, options.load);
   app.add_option("--resume", options.resume,
                  "start from this schedule if it is better; gecode: look for a shorter one");
   app.add_option("--time", options.time, fmt::format("seconds for the search (default: {:.0f})", default_time));
@@ -107,6 +109,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   app.add_flag("--quiet", options.quiet, "no progress line");
   app.set_version_flag("--version", "granary-schedule " GRANARY_VERSION);
   if (!parse_arguments(app, argc, argv)) return std::nullopt;
+  load_policies(options.load);
   check_problem_options(options);
   if (options.platform.empty())
     throw InvalidArgument("--platform is required; granary-simulate --list shows the shipped ones");

@@ -22,6 +22,7 @@ struct Options : ProblemOptions {
   Memory memory;
   bool gecode = false;                  ///< the method; otherwise annealing
   std::vector<std::string> schedulers;  ///< of which the best one's schedule is the first
+  std::vector<std::string> load;        ///< libraries that register policies
   std::optional<std::string> resume;
   std::optional<double> time;  ///< seconds
   std::optional<std::uint64_t> evaluations;

@@ -12,17 +12,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <limits>
 #include <map>
 
-#include "apps/common/print.hpp"
-
+#include "apps/common/load_policies.hpp"
 #include "apps/common/parse_arguments.hpp"
+#include "apps/common/print.hpp"
 
 namespace granary::app {
 namespace {
@@ -146,7 +144,7 @@ void add_output(CLI::App& app, Options& options) {
          "those of StarPU's example; none: all are equal")
       ->capture_default_str()
       ->check(CLI::IsMember({"bottom-level", "library", "starpu", "none"}));
-  app.add_option("--load", options.load, "shared library that registers policies; may be repeated");
+  add_load_option(app, options.load);
   app.add_flag("--list", options.list, "print the known platforms, algorithms, schedulers and eviction policies");
   app.set_version_flag("--version", "granary-simulate " GRANARY_VERSION);
 }
@@ -251,14 +249,6 @@ void check_names(Options& options) {
   if (options.jitter) check_share("--jitter", *options.jitter);
 }
 
-// The library's static objects register its policies.
-void load_policies(std::string const& library) {
-  if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    char const* const reason = dlerror();
-    throw InvalidArgument(fmt::format("cannot load policies: {}", reason != nullptr ? reason : library));
-  }
-}
-
 void check_output(std::string const& path, bool force) {
   std::error_code error;
   check_text_output(path, {});
@@ -331,7 +321,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   add_output(app, options);
   if (!parse_arguments(app, argc, argv)) return std::nullopt;
   if (options.list) return options;
-  for (auto const& library : options.load) load_policies(library);
+  load_policies(options.load);
   take_texts(options, texts);
   check_names(options);
   check_processes(options);
