@@ -90,14 +90,18 @@ def _draw_localities(simulations, name, options, columns, panels_of):
     plots.save(figure, simulations.folder / f"{name}.png", f"Speed-up over heteroprio, {options} (LAHeteroprio, Figure 5)")
 
 
+def with_locality(specification, pair):
+    """The same scheduler with other l of the CPU and the devices."""
+    return re.sub(r"l=cpu@\d+\+device@\d+", locality(*pair)[1:], specification)
+
+
 def _localities_as_published(simulations, application, quick):
     """For each case: its name, and the runs with each pair of l instead of the figure's own."""
     number = NUMBERS[application]
-    base_name, *formulas = as_published.load(f"laheteroprio-{number}").schedulers.items()
-    schedulers = dict([base_name])
+    baseline, *formulas = as_published.load(f"laheteroprio-{number}").schedulers.items()
+    schedulers = dict([baseline])
     for pair in PAIRS:
-        schedulers |= {f"{formula} {pair}": re.sub(r"l=cpu@\d+\+device@\d+", locality(*pair)[1:], specification)
-                       for formula, specification in formulas}
+        schedulers |= {f"{formula} {pair}": with_locality(specification, pair) for formula, specification in formulas}
     for platform in PLATFORMS:
         for case in _cases(number, platform, quick):
             base, *runs = _published(simulations, f"5-{application}", number, case, schedulers, quick).values()

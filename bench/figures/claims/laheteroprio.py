@@ -105,6 +105,24 @@ def bmd_and_speed(simulations, whole, expect):
             expect.at_most(0.8, _of_the_best(base, runs, formula), f"{formula}, speed / of the best formula, SpLDLT")
 
 
+@claim("laheteroprio-formulas-differ")
+def formulas_differ(simulations, whole, expect):
+    for application in ("spldlt", "stencil"):
+        base, runs = _runs(simulations, application, whole)
+        speedups = [_speedup(base, run) for run in runs.values()]
+        expect.at_most(0.85, sum(speedups) / len(speedups) / max(speedups), f"the mean speed-up / the best, {application}")
+
+
+@claim("laheteroprio-l")
+def coefficients(simulations, whole, expect):
+    for application in TREES if whole else ("spldlt",):
+        published = as_published.load(f"laheteroprio-{laheteroprio.NUMBERS[application]}")
+        schedulers = {str(pair): laheteroprio.with_locality(published.schedulers["LS_SDHB"], pair) for pair in laheteroprio.PAIRS}
+        runs = published.runs(simulations, case=K40, schedulers=schedulers, seeds=1, jitter=0)
+        seconds = [run["seconds"] for run in runs]
+        expect.at_most(1.03, max(seconds) / min(seconds), f"the time with the worst l / the best, LS_SDHB, {application}")
+
+
 @claim("laheteroprio-p20-qrmumps")
 def qrmumps_bytes(simulations, whole, expect):
     for case in as_published.load("laheteroprio-6").cases if whole else (K40,):
