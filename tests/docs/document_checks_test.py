@@ -152,7 +152,7 @@ class Checks(unittest.TestCase):
     def test_claims_of_papers(self):
         page = (ROOT / "docs/figures.md").read_text()
         rows = "\n".join(re.findall(r"^\| <!-- claim .*", page, re.M)) + "\n"
-        key = "memory-4-below-sleep"
+        key = "static-7-one-core"
         self.assertIn("0 faults", self.claims(rows, 0, key))
         self.assertIn("claim-of-mine: the row agrees, but has no check", self.claims(rows + "| <!-- claim claim-of-mine --> x | **agrees** |\n", 1, key))
         self.assertIn("has no key", self.claims(rows + "| x | **agrees** |\n", 1, key))
@@ -164,11 +164,11 @@ class Checks(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is missing")
     def test_a_claim_that_does_not_hold(self):
         rows = "\n".join(re.findall(r"^\| <!-- claim .*", (ROOT / "docs/figures.md").read_text(), re.M)) + "\n"
-        # A simulator whose submission heeds no threshold.
-        self.write("granary-simulate", f'#!/bin/sh\nexec "{BIN}/granary-simulate" $(echo "$@" | sed "s/--booking paper .*--csv/--booking none --csv/")\n')
+        # A simulator that runs heft instead of heftp.
+        self.write("granary-simulate", f'#!/bin/sh\nexec "{BIN}/granary-simulate" $(echo "$@" | sed s/heftp/heft/)\n')
         (self.root / "granary-simulate").chmod(0o755)
-        output = self.claims(rows, 1, "memory-4-below-sleep", program=str(self.root / "granary-simulate"))
-        self.assertIn("memory-4-below-sleep: the number of sleeps is 0, not in [1, inf]", output)
+        output = self.claims(rows, 1, "static-7-one-core", program=str(self.root / "granary-simulate"))
+        self.assertIn("static-7-one-core: the number of cores that heftp uses is 8, not in [1, 1]", output)
 
     def test_pages_are_put_together_and_broken_links_refused(self):
         self.write("README.md", "[a cart](docs/cart.md), [docs/cart.md](docs/cart.md), [its source](examples/cart.cpp)\n")
