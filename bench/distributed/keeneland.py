@@ -29,7 +29,8 @@ LARGE = 218880
 
 def cases():
     """Part, name, order, tile, inner tile, other options."""
-    for order, tiles in ((46080, (384, 576, 768, 960)), (115200, (576, 768, 960, 1152)), (LARGE, (768, 960, 1152))):
+    for order, tiles in ((46080, (384, 576, 768, 960)), (92160, (576, 768, 960, 1152)), (115200, (576, 768, 960, 1152)),
+                         (LARGE, (768, 960, 1152))):
         for tile in tiles:
             for inner in (0, INNER):
                 yield "figure 9", "inner tiles" if inner else "whole tasks", order, tile, inner, {}

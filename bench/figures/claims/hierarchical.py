@@ -44,13 +44,6 @@ def peak(simulations, whole, expect):
     expect.between(0.58, _keeneland(simulations, 218880, 1152, True) / PEAK, 0.65, "of the peak on 64 nodes")
 
 
-@claim("hierarchical-9-small-and-large", long=True)
-def small_and_large(simulations, whole, expect):
-    for order, tiles in ((46080, (384, 576, 960)), (218880, (768, 960, 1152))):
-        whole_tasks, inner = (max(_keeneland(simulations, order, tile, inner) for tile in tiles) for inner in (False, True))
-        expect.between(0.07, inner / whole_tasks - 1, 0.15, f"the gain of inner tiles, n = {order}")
-
-
 @claim("hierarchical-10-64-nodes")
 def nodes(simulations, whole, expect):
     side = 8 if whole else 3
