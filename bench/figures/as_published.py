@@ -23,9 +23,12 @@ class Published(typing.NamedTuple):
     cases: dict[str, dict[str, typing.Any]]
     schedulers: dict[str, str]
 
-    def runs(self, simulations, name=None, case=None, schedulers=None, **more):
-        """The runs of the figure, or of one case, with the names of schedulers in the paper; `more` replaces options."""
+    def runs(self, simulations, name=None, case=None, schedulers=None, own=False, **more):
+        """The runs of the figure, or of one case, with the names of schedulers in the paper; `more` replaces options.
+        `own`: also those of the user's schedulers, under their own names."""
         specifications = schedulers or self.schedulers
+        if own:
+            specifications = {**specifications, **simulations.own_beside(specifications.values())}
         options = {**self.options, **(self.cases[case] if case else {}), **more}
         runs = simulations.runs(name or self.figure, scheduler=list(specifications.values()), **options)
         names = {specification: label for label, specification in specifications.items()}

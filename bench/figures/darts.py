@@ -15,15 +15,16 @@ TO_THE_LETTER = ["lws:order=submission", "dmdas:ready=all", "dmdas:prefetch=assi
 
 def _compare(simulations, name, schedulers=None, **options):
     """The runs with each scheduler's own eviction policy, and those with its best one; a table of both."""
-    runs = simulations.runs_with(name, evictions.ALL, precision="s", scheduler=schedulers or SCHEDULERS, **options)
-    own, best = evictions.own(runs), evictions.best(runs)
+    schedulers = schedulers or [*SCHEDULERS, *simulations.own_beside(SCHEDULERS)]
+    runs = simulations.runs_with(name, evictions.ALL, precision="s", scheduler=schedulers, **options)
+    own, best = evictions.own(runs, simulations.default_evictions), evictions.best(runs)
     evictions.write_table(simulations.folder / f"{name}.md", own, best)
     return own, best
 
 
 def _as_published(simulations, name, case=None, figure=None, **more):
     """The runs of a figure or of one of its cases, and their table."""
-    runs = as_published.load(figure or name).runs(simulations, name, case, **more)
+    runs = as_published.load(figure or name).runs(simulations, name, case, own=True, **more)
     evictions.write_table(simulations.folder / f"{name}.md", runs)
     return runs
 
@@ -46,10 +47,12 @@ def figure_6(simulations, quick):
 
 def _order(simulations, number, title, workers=None):
     published = as_published.load(f"darts-{number}")
-    (scheduler, specification), = published.schedulers.items()
-    tasks = simulations.order(f"darts-{number}", scheduler=specification, **published.options)
-    plots.order(tasks, int(2e9 / TILE_BYTES), simulations.folder / f"darts-{number}.png",
-                f"{scheduler}, Cholesky of 40 x 40 tiles, {title} (DARTS, Figure {number})", workers=workers)
+    paper = published.schedulers
+    for scheduler, specification in {**paper, **simulations.own_beside(paper.values())}.items():
+        name = f"darts-{number}" + ("" if scheduler in paper else "-" + plots.file_name(scheduler))
+        tasks = simulations.order(name, scheduler=specification, **published.options)
+        plots.order(tasks, int(2e9 / TILE_BYTES), simulations.folder / f"{name}.png",
+                    f"{scheduler}, Cholesky of 40 x 40 tiles, {title} (DARTS, Figure {number})", workers=workers)
 
 
 def figure_8(simulations, quick):
@@ -110,7 +113,7 @@ def figures_11_12(simulations, quick):
             ("-ours", _bars(simulations, "darts-11-ours", "cholesky", FOUR[::3] if quick else FOUR), "our options")):
         _draw_rates(groups, simulations.folder / f"darts-11{name}.png", f"Cholesky, four GPUs, {options} (DARTS, Figure 11)")
         plots.bars(groups, simulations.folder / f"darts-12{name}.png", f"Cholesky, four GPUs, {options} (DARTS, Figure 12)",
-                   plots.received, "received by the devices (GB)")
+                   plots.received, "received by the devices (GB)", scale="log")
 
 
 def figure_14(simulations, quick):

@@ -5,8 +5,10 @@ ALL = ["lru", "mru", "luf", "luf:written=8", "belady"]
 OWN = {"darts": "luf", "superblock": "belady"}  # of the others: lru
 
 
-def own(runs):
-    return [run for run in runs if run["eviction"] == OWN.get(run["scheduler"].split(":")[0], "lru")]
+def own(runs, more):
+    """`more`: the eviction policies of further schedulers, by their specifications."""
+    return [run for run in runs
+            if run["eviction"] == more.get(run["scheduler"], OWN.get(run["scheduler"].split(":")[0], "lru"))]
 
 
 def best(runs):

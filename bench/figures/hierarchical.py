@@ -15,12 +15,24 @@ COLOURS = {1: "#1f77b4", 2: "#2ca02c", 3: "#d62728"}
 PAPER = {1: 1360, 2: 2500, 3: 3700}
 
 
-def _gflops(simulations, figure, gpus, order, tile, inner, streams=1):
-    """Of one run; inner = 0: tasks run whole."""
+def _gflops(simulations, figure, gpus, order, tile, inner, streams=1, own=None):
+    """Of one run; inner = 0: tasks run whole. `own`: a scheduler of the user instead of the paper's."""
     published = as_published.load(figure)
-    run, = published.runs(simulations, f"{figure}-{gpus}-{order}-{tile}-{inner}-{streams}", gpus=gpus, cpus=16 - gpus,
+    name = f"{figure}-{gpus}-{order}-{tile}-{inner}-{streams}" + (f"-{plots.file_name(own)}" if own else "")
+    run, = published.runs(simulations, name, schedulers={own: own} if own else None, gpus=gpus, cpus=16 - gpus,
                           tiles=order // tile, tile=tile, inner_tile=inner, gpu_workers=streams)
     return run["gflops"]
+
+
+def _best(simulations, figure, gpus, orders, inner, streams=1, own=None):
+    """GFlop/s with the best tile for each order."""
+    return [max(_gflops(simulations, figure, gpus, order, tile, inner, streams, own) for tile in TILES if order % tile == 0)
+            for order in orders]
+
+
+def _own(simulations):
+    """The user's schedulers and a marker for each."""
+    return zip(simulations.own_beside([]), "^v<>Dd")
 
 
 def figure_5(simulations, quick):
@@ -31,6 +43,10 @@ def figure_5(simulations, quick):
             rates = [_gflops(simulations, "hierarchical-5", 1, order, tile, inner) for tile in tiles]
             axes.plot(tiles, rates, marker="o", markersize=4, linewidth=1, color=colour,
                       linestyle="-" if inner else "--", label=f"b = {inner}" if inner else "whole tasks")
+            for own, marker in _own(simulations):
+                rates = [_gflops(simulations, "hierarchical-5", 1, order, tile, inner, own=own) for tile in tiles]
+                axes.plot(tiles, rates, marker=marker, markersize=4, linewidth=1, color=colour, linestyle=":",
+                          label=f"{own}, b = {inner}" if inner else f"{own}, whole tasks")
         axes.set_title(f"n = {order}", fontsize=8)
         axes.set_xlabel("outer tile B")
         axes.set_ylim(bottom=0)
@@ -45,10 +61,12 @@ def figure_6(simulations, quick):
     figure, axes = plt.subplots(figsize=(7, 4))
     for gpus, colour in COLOURS.items():
         for inner in (0, INNER):
-            best = [max(_gflops(simulations, "hierarchical-6", gpus, order, tile, inner)
-                        for tile in TILES if order % tile == 0) for order in orders]
+            best = _best(simulations, "hierarchical-6", gpus, orders, inner)
             axes.plot(orders, best, marker="o", markersize=4, linewidth=1, color=colour, linestyle="-" if inner else "--",
                       label=f"{gpus} GPU{'s' if gpus > 1 else ''}, " + (f"b = {inner}" if inner else "whole tasks"))
+        for own, marker in _own(simulations):
+            axes.plot(orders, _best(simulations, "hierarchical-6", gpus, orders, INNER, own=own), marker=marker, markersize=4,
+                      linewidth=1, color=colour, linestyle=":", label=f"{own}, {gpus} GPU{'s' if gpus > 1 else ''}, b = {INNER}")
         axes.plot(48000, PAPER[gpus], "x", color=colour, label="the paper's, b = 192" if gpus == 1 else None)
     axes.set_xlabel("n")
     axes.set_ylabel("GFlop/s")
@@ -67,10 +85,13 @@ def figure_8(simulations, quick):
                                    (2, "#98df8a", dict(linewidth=4, marker="o", markersize=7)),
                                    (4, "#d62728", dict(linewidth=1, marker="x", markersize=4))):
         for inner in (0, INNER):
-            best = [max(_gflops(simulations, "hierarchical-8", 1, order, tile, inner, streams)
-                        for tile in TILES if order % tile == 0) for order in orders]
+            best = _best(simulations, "hierarchical-8", 1, orders, inner, streams)
             axes.plot(orders, best, color=colour, linestyle="-" if inner else "--", **style,
                       label=f"{streams} {'streams' if streams > 1 else 'stream'}, " + (f"b = {inner}" if inner else "whole tasks"))
+        for own, marker in _own(simulations):
+            axes.plot(orders, _best(simulations, "hierarchical-8", 1, orders, INNER, streams, own), marker=marker, markersize=4,
+                      linewidth=1, color=colour, linestyle=":",
+                      label=f"{own}, {streams} {'streams' if streams > 1 else 'stream'}, b = {INNER}")
     axes.set_xlabel("n")
     axes.set_ylabel("GFlop/s")
     axes.set_ylim(bottom=0)

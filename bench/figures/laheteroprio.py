@@ -25,7 +25,7 @@ def _published(simulations, name, number, case, schedulers=None, quick=False):
     size = "iterations" if "iterations" in published.options else "tiles"
     more = {"seeds": 2, size: published.options[size] // 4} if quick else {}
     runs = published.runs(simulations, f"laheteroprio-{name}-{case.replace(', ', '-').replace(' ', '-')}", case,
-                          schedulers or published.schedulers, **more)
+                          schedulers or published.schedulers, own=True, **more)
     return {run["scheduler"]: run for run in runs}
 
 
@@ -54,7 +54,8 @@ def _details_as_published(simulations, quick, number, application):
         column[0].axhline(1, color="black", linewidth=0.5)
         column[0].set_title(f"{application}, {platform}", fontsize=8)
         for axes, label in zip(column, ("SFA; line: SFM", "transfers (GB)", "BMD per task")):
-            axes.set_xticks(range(len(FORMULAS) + 1), ["heteroprio\nas in 001", *FORMULAS], fontsize=6, rotation=25)
+            axes.set_xticks(range(len(runs) + 1), ["heteroprio\nas in 001", *(run["scheduler"] for run in runs)], fontsize=6,
+                            rotation=25)
             axes.set_ylabel(label, fontsize=8)
             axes.tick_params(axis="y", labelsize=7)
         column[1].legend(fontsize=6)
@@ -63,8 +64,8 @@ def _details_as_published(simulations, quick, number, application):
 
 
 def _bars_by_locality(axes, by_pair, title):
-    """`by_pair`: heteroprio's run, and those of all formulas for each pair."""
-    base, runs_of = by_pair
+    """`by_pair`: heteroprio's run, those of all formulas for each pair, and those of the user's schedulers."""
+    base, runs_of, own = by_pair
     mean = [base["seconds_mean"] * len(runs) / sum(run["seconds_mean"] for run in runs) for runs in runs_of]
     best = [base["seconds_mean"] / min(run["seconds_mean"] for run in runs) for runs in runs_of]
     least = [base["seconds_min"] / min(run["seconds_min"] for run in runs) for runs in runs_of]
@@ -72,6 +73,9 @@ def _bars_by_locality(axes, by_pair, title):
     axes.bar([p - 0.2 for p in places], mean, 0.4, color="grey", label="SFA, all formulas")
     axes.bar([p + 0.2 for p in places], best, 0.4, color="lightgrey", label="SFA, best formula")
     axes.plot(places, least, "k.-", label="SFM, best formula")
+    for i, run in enumerate(own):
+        axes.axhline(base["seconds_mean"] / run["seconds_mean"], color=plots.OTHER_COLOURS[i % len(plots.OTHER_COLOURS)],
+                     linestyle="--", linewidth=1, label=run["scheduler"])
     axes.axhline(1, color="black", linewidth=0.5)
     axes.set_xticks(places, [str(pair) for pair in PAIRS], fontsize=7)
     axes.set_title(title, fontsize=8)
@@ -105,7 +109,13 @@ def _localities_as_published(simulations, application, quick):
     for platform in PLATFORMS:
         for case in _cases(number, platform, quick):
             base, *runs = _published(simulations, f"5-{application}", number, case, schedulers, quick).values()
-            yield f"{application}, {case}", (base, [runs[i:i + len(formulas)] for i in range(0, len(runs), len(formulas))])
+            yield f"{application}, {case}", (base, *_by_pair(runs, len(formulas)))
+
+
+def _by_pair(runs, count):
+    """For each pair the runs of `count` formulas; and the runs that are left."""
+    end = count * len(PAIRS)
+    return [runs[i:i + count] for i in range(0, end, count)], runs[end:]
 
 
 def _runs(simulations, name, application, platform, schedulers, quick):
@@ -114,7 +124,8 @@ def _runs(simulations, name, application, platform, schedulers, quick):
     if quick:
         options["iterations" if "iterations" in options else "tiles"] //= 4
     return simulations.runs(name, platform=platform, gpus=PLATFORMS[platform], cpus=24 - PLATFORMS[platform],
-                            gpu_workers=GPU_WORKERS[application][platform], scheduler=schedulers, precision="d",
+                            gpu_workers=GPU_WORKERS[application][platform],
+                            scheduler=[*schedulers, *simulations.own_beside(schedulers)], precision="d",
                             jitter=0.05, no_bounds=True, **options)
 
 
@@ -124,8 +135,7 @@ def _localities(simulations, application, quick):
     for platform in PLATFORMS:
         base, *others = _runs(simulations, f"laheteroprio-5-ours-{application}-{platform}", application, platform, schedulers,
                               quick)
-        count = len(FORMULAS)
-        yield f"{application}, {platform}", (base, [others[i:i + count] for i in range(0, len(others), count)])
+        yield f"{application}, {platform}", (base, *_by_pair(others, len(FORMULAS)))
 
 
 def figure_5(simulations, quick):
@@ -143,9 +153,10 @@ def _details(simulations, quick, number, application):
                                        for formula in FORMULAS] + OTHERS
         base, *runs = _runs(simulations, f"laheteroprio-{number}-ours-{platform}", application, platform, schedulers, quick)
         runs, others = runs[:len(FORMULAS)], runs[len(FORMULAS):]
+        names = [run["scheduler"] for run in others]
         speed, transfers, changes = (panels[row][column] for row in range(3))
         speed.bar(FORMULAS, [base["seconds_mean"] / run["seconds_mean"] for run in runs], color="grey", label="SFA")
-        speed.bar(OTHERS, [base["seconds_mean"] / run["seconds_mean"] for run in others], color="lightsteelblue")
+        speed.bar(names, [base["seconds_mean"] / run["seconds_mean"] for run in others], color="lightsteelblue")
         speed.plot(FORMULAS, [base["seconds_min"] / run["seconds_min"] for run in runs], "k.--", label="SFM")
         speed.axhline(1, color="black", linewidth=0.5)
         speed.set_title(f"{application}, {platform}", fontsize=8)
@@ -153,7 +164,7 @@ def _details(simulations, quick, number, application):
         speed.set_ylabel("speed-up over heteroprio", fontsize=8)
         speed.legend(fontsize=6, ncols=2, loc="upper left")
         transfers.bar(["heteroprio"] + FORMULAS, [run["bytes_total"] / 1e9 for run in [base] + runs], color="grey")
-        transfers.bar(OTHERS, [run["bytes_total"] / 1e9 for run in others], color="lightsteelblue")
+        transfers.bar(names, [run["bytes_total"] / 1e9 for run in others], color="lightsteelblue")
         transfers.set_ylabel("transfers (GB)", fontsize=8)
         changes.bar(FORMULAS, [run["counters"].get(f"bmd {_formula_of(run, formula)}", 0) / run["tasks"]
                                for run, formula in zip(runs, FORMULAS)], color="grey")

@@ -5,6 +5,7 @@
 The configuration of a figure as its paper has it is in as_published/, with the source of each choice.
 
     bench/figures/make_figures.py [--program build/bin/granary-simulate] [--to build/figures] [--quick] [FIGURE ...]
+    bench/figures/make_figures.py --load build/examples/libgranary-example-stack.so --schedulers stack --vector darts-6
 """
 import argparse
 import pathlib
@@ -14,6 +15,7 @@ import darts
 import hierarchical
 import laheteroprio
 import memory
+import plots
 import static
 from simulate import Simulations
 
@@ -25,15 +27,22 @@ def main():
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help="any of " + ", ".join(figures) + " (default: all)")
     parser.add_argument("--program", default=root / "build/bin/granary-simulate", type=pathlib.Path)
     parser.add_argument("--to", default=root / "build/figures", type=pathlib.Path,
-                        help="folder for PNG, CSV and JSON files")
+                        help="folder for figures, CSV and JSON files")
     parser.add_argument("--quick", action="store_true", help="fewer and smaller matrices")
+    parser.add_argument("--schedulers", metavar="NAMES", type=lambda names: names.split(","), default=[],
+                        help="schedulers to draw beside the paper's, as NAME or NAME:KEY=VALUE:..., separated by commas")
+    parser.add_argument("--load", metavar="FILE", action="append", default=[], type=pathlib.Path,
+                        help="shared library that registers policies; may be repeated")
+    parser.add_argument("--vector", action="store_true", help="figures in vector form, SVG and PDF, instead of PNG")
     options = parser.parse_args()
     for name in options.figures:
         if name not in figures:
             parser.error(f"unknown figure {name}: the known ones are {', '.join(figures)}")
     if not options.program.exists():
         parser.error(f"there is no program {options.program}: build it, or name it with --program")
-    simulations = Simulations(options.program, options.to)
+    if options.vector:
+        plots.FORMATS = ["svg", "pdf"]
+    simulations = Simulations(options.program, options.to, options.schedulers, [file.resolve() for file in options.load])
     makers = {}
     for name in options.figures or figures:
         makers.setdefault(figures[name], name)  # one may make several figures

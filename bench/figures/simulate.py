@@ -9,17 +9,30 @@ import subprocess
 
 
 class Simulations:
-    """Simulations that write into one folder; commands are recorded in commands.txt there."""
+    """Simulations that write into one folder; commands are recorded in commands.txt there. `own`: schedulers that are
+    drawn beside those of the papers; `libraries` register policies."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, own=(), libraries=()):
         self.program = program
         self.folder = pathlib.Path(folder)
+        self.libraries = libraries
         self.schedules = {}
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "commands.txt").write_text("")
+        # An unknown name is refused here, before anything is drawn.
+        self.default_evictions = {run["scheduler"]: run["eviction"] for run in self._smallest_runs(own)} if own else {}
+
+    def _smallest_runs(self, schedulers):
+        return json.loads(self._call([*_arguments(dict(platform="v100x1", tiles=1, scheduler=schedulers)), "--json", "-"]))
+
+    def own_beside(self, schedulers):
+        """The user's schedulers that are not among those of a figure, by their labels, which are their specifications."""
+        return {name: name for name in self.default_evictions if name not in schedulers}
 
     def _call(self, arguments, program="granary-simulate"):
-        command = [str(self.program.with_name(program)), *map(str, arguments)]
+        libraries = self.libraries if program == "granary-simulate" else ()
+        loads = [word for library in libraries for word in ("--load", str(library))]
+        command = [str(self.program.with_name(program)), *loads, *map(str, arguments)]
         with open(self.folder / "commands.txt", "a") as commands:
             commands.write(" ".join([program, *command[1:]]) + "\n")
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

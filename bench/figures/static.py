@@ -40,8 +40,10 @@ def _static(simulations, tiles, quick, repairs=SS):
     return {f"static:file={path}:repair={repair}": name for repair, name in SS.items() if repair in repairs}
 
 
-def _runs(simulations, name, tiles, schedulers, **options):
-    """The runs by the schedulers' names in the paper."""
+def _runs(simulations, name, tiles, schedulers, own=True, **options):
+    """The runs by the schedulers' names in the paper; `own`: and those of the user's schedulers."""
+    if own:
+        schedulers = {**schedulers, **simulations.own_beside(schedulers)}
     runs = simulations.runs(name, **NODE, tiles=tiles, tile=960, scheduler=list(schedulers), **options)
     return {schedulers[run["scheduler"]]: run for run in runs}
 
@@ -56,9 +58,8 @@ def _lines(simulations, name, schedulers_of, quick, title):
     figure, axes = plt.subplots(figsize=(7, 4))
     sizes = _sizes(quick)
     runs = {tiles: _runs(simulations, f"{name}-{tiles}", tiles, schedulers_of(tiles)) for tiles in sizes}
-    for scheduler, marker in zip(runs[sizes[0]], "osPv^<D*"):
-        axes.plot(sizes, [runs[tiles][scheduler]["gflops"] for tiles in sizes], marker=marker, markersize=4, linewidth=1,
-                  label=scheduler)
+    for scheduler, style in zip(runs[sizes[0]], plots.line_styles(len(runs[sizes[0]]))):
+        axes.plot(sizes, [runs[tiles][scheduler]["gflops"] for tiles in sizes], label=scheduler, **style)
     axes.plot(sizes, [next(iter(runs[tiles].values()))["upper_bound_gflops"] for tiles in sizes], "k--", linewidth=1,
               label="bound")
     _finish(axes, "tiles per row", "GFlop/s")
@@ -98,8 +99,8 @@ def figure_2(simulations, quick):
 def _improvements(simulations, tiles, quick):
     """Of each truth, GFlop/s with each repair; the first one is exact."""
     schedulers = _static(simulations, tiles, quick)
-    exact = _runs(simulations, f"static-exact-{tiles}", tiles, schedulers)
-    drawn = _runs(simulations, f"static-truths-{tiles}", tiles, schedulers, **TRUTHS)
+    exact = _runs(simulations, f"static-exact-{tiles}", tiles, schedulers, own=False)
+    drawn = _runs(simulations, f"static-truths-{tiles}", tiles, schedulers, own=False, **TRUTHS)
     return {name: [exact[name]["gflops"], *_rates(drawn[name])] for name in exact}, exact["SS"]["upper_bound_gflops"]
 
 
@@ -168,7 +169,9 @@ def traces(simulations, quick):
             ("static-4b", repaired, "SS+GS with the same times (Static, Figure 4b)", dict(truth_error=0.1)),
             ("static-7", "heftp", "heftp (Static, Figure 7)", {}),
             ("static-8", next(iter(HP)), "HeteroPrio (Static, Figure 8)", {}),
-            ("static-9", "heteroprio:spoliation=pcept", "HP+PCEPT (Static, Figure 9)", {})):
+            ("static-9", "heteroprio:spoliation=pcept", "HP+PCEPT (Static, Figure 9)", {}),
+            *((f"static-9-{plots.file_name(own)}", own, f"{own} (beside Static, Figures 7 to 9)", {})
+              for own in simulations.own_beside([]))):
         tasks = simulations.order(name, **NODE, tiles=12, tile=960, scheduler=scheduler, **more)
         plots.lanes(tasks, KERNELS, simulations.folder / f"{name}.png", title + ", 12 tiles")
 
