@@ -5,7 +5,7 @@
     bench/figures/check_claims.py [--program build/bin/granary-simulate] [--all] [KEY ...]
 
 Each row of a table `| paper | here |` begins with its key, `<!-- claim KEY -->`, and its second cell with a verdict in
-bold; what follows may limit it. Each row that agrees has a check of that key in `claims/`, and each check a row that
+bold: agrees, partly, differs or open; what follows may limit it. Each row that agrees has a check of that key in `claims/`, and each check a row that
 agrees. Without --all, checks use small problems where these show the same, and those that take longer are left out;
 with --all they have the sizes of the page.
 """
@@ -30,9 +30,9 @@ def rows(page):
         in_table = (in_table and line.startswith("|")) or bool(re.fullmatch(r"\| *paper *\| *here *\|", line))
         if not in_table or re.match(r"\| *paper *\||\|-", line):
             continue
-        found = re.fullmatch(r"\| <!-- claim ([a-z0-9-]+) --> [^|]+ \| (?:\*\*)?(\w+)[^|]*\|", line)
+        found = re.fullmatch(r"\| <!-- claim ([a-z0-9-]+) --> [^|]+ \| \*\*(agrees|partly|differs|open)\b[^|]*\|", line)
         if not found:
-            faults.append(f"this row has no key, or has not two cells: {line[:100]}")
+            faults.append(f"this row has no key, no verdict or not two cells: {line[:100]}")
         elif found[1] in verdicts:
             faults.append(f"{found[1]}: two rows have this key")
         else:
