@@ -117,12 +117,9 @@ class QrEmitter : Emitter {
   CodeletId const m_update = codelet("qr_update", RunsOn::Any);
 };
 
-// Householder by tiles, a flat tree over the rows: geqrt, gemqrt, tpqrt and tpmqrt of LAPACK, as in QrMumps with
-// two-dimensional blocks. Fronts are factored completely, so that contributions are upper triangular.
-class QrTilesEmitter : Emitter {
+// Fronts of square tiles, of which some are contributions to the parent; the others are parts of the factors.
+class TilesEmitter : protected Emitter {
  public:
-  using Emitter::Emitter;
-
   void run() {
     for (std::size_t f = 0; f < m_fronts.size(); ++f) {
       assemble(f);
@@ -130,27 +127,38 @@ class QrTilesEmitter : Emitter {
     }
   }
 
- private:
+ protected:
+  TilesEmitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts,
+               char const* assembly)
+      : Emitter(submitter, home, options, fronts), m_assemble(codelet(assembly, RunsOn::CpuOnly)) {}
+  ~TilesEmitter() = default;
+
   [[nodiscard]] DataId tile(std::size_t f, std::uint64_t i, std::uint64_t j) const {
     return m_data[f][i * m_fronts[f].blocks + j];
   }
-  static bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) {
-    return i >= front.pivots && i <= j;
-  }
+  [[nodiscard]] double cube() const { return m_block * m_block * m_block; }
+
+ private:
+  [[nodiscard]] virtual bool is_stored(std::uint64_t i, std::uint64_t j) const = 0;
+  [[nodiscard]] virtual bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) const = 0;
+  virtual void factor(std::size_t f) = 0;
 
   // One task per tile: the matrix' entries and the contributions of the children.
   void assemble(std::size_t f) {
     auto const& front = m_fronts[f];
     auto const entries = add_entries(f);
-    std::vector<std::vector<DataId>> sources(front.blocks * front.blocks);
+    m_data[f].resize(front.blocks * front.blocks);
+    std::vector<std::vector<DataId>> sources(m_data[f].size());
     for (auto const c : front.children) gather(c, front, sources);
     std::vector<Access> accesses;
     for (std::uint64_t i = 0; i < front.blocks; ++i) {
       for (std::uint64_t j = 0; j < front.blocks; ++j) {
+        if (!is_stored(i, j)) continue;
         auto const name = front_name(f) + "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
-        m_data[f].push_back(add_block(!is_contribution(front, i, j), name, m_block_bytes));
+        auto const made = add_block(!is_contribution(front, i, j), name, m_block_bytes);
+        m_data[f][i * front.blocks + j] = made;
         auto const& from = sources[i * front.blocks + j];
-        accesses.assign({w(m_data[f].back()), r(entries)});
+        accesses.assign({w(made), r(entries)});
         for (auto const source : from) accesses.push_back(r(source));
         emit_assembly(m_assemble, accesses, static_cast<double>(1 + from.size()) * m_block * m_block);
         for (auto const source : from) m_submitter.release_data(source);
@@ -161,96 +169,76 @@ class QrTilesEmitter : Emitter {
     auto const& from = m_fronts[child];
     for (auto i = from.pivots; i < from.blocks; ++i) {
       auto const row = place_in_parent(from, i, front);
-      for (auto j = i; j < from.blocks; ++j)
-        sources[row * front.blocks + place_in_parent(from, j, front)].push_back(tile(child, i, j));
+      for (auto j = from.pivots; j < from.blocks; ++j) {
+        if (is_contribution(from, i, j))
+          sources[row * front.blocks + place_in_parent(from, j, front)].push_back(tile(child, i, j));
+      }
     }
   }
+
+  CodeletId const m_assemble;
+};
+
+// Householder by tiles, a flat tree over the rows: geqrt, gemqrt, tpqrt and tpmqrt of LAPACK, as in QrMumps with
+// two-dimensional blocks. Fronts are factored completely, so that contributions are upper triangular.
+class QrTilesEmitter final : public TilesEmitter {
+ public:
+  QrTilesEmitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts)
+      : TilesEmitter(submitter, home, options, fronts, "qr_tile_assemble") {}
+
+ private:
+  [[nodiscard]] bool is_stored(std::uint64_t, std::uint64_t) const override { return true; }
+  [[nodiscard]] bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) const override {
+    return i >= front.pivots && i <= j;
+  }
   // gemqrt reads a copy of the vectors, so that tpqrt need not wait for it to change the triangle in the same tile.
-  void factor(std::size_t f) {
+  void factor(std::size_t f) override {
     auto const n = m_fronts[f].blocks;
-    double const cube = m_block * m_block * m_block;
     for (std::uint64_t k = 0; k < n; ++k) {
       auto const vectors = add_block(false, front_name(f) + ".V" + std::to_string(k), m_block_bytes);
-      emit(m_geqrt, std::array{rw(tile(f, k, k)), w(vectors)}, cube * 4 / 3);
-      for (auto j = k + 1; j < n; ++j) emit(m_gemqrt, std::array{r(vectors), rw(tile(f, k, j))}, 2 * cube);
+      emit(m_geqrt, std::array{rw(tile(f, k, k)), w(vectors)}, cube() * 4 / 3);
+      for (auto j = k + 1; j < n; ++j) emit(m_gemqrt, std::array{r(vectors), rw(tile(f, k, j))}, 2 * cube());
       m_submitter.release_data(vectors);
       for (auto i = k + 1; i < n; ++i) {
-        emit(m_tpqrt, std::array{rw(tile(f, k, k)), rw(tile(f, i, k))}, 2 * cube);
+        emit(m_tpqrt, std::array{rw(tile(f, k, k)), rw(tile(f, i, k))}, 2 * cube());
         for (auto j = k + 1; j < n; ++j) {
-          emit(m_tpmqrt, std::array{r(tile(f, i, k)), rw(tile(f, k, j)), rw(tile(f, i, j))}, 4 * cube);
+          emit(m_tpmqrt, std::array{r(tile(f, i, k)), rw(tile(f, k, j)), rw(tile(f, i, j))}, 4 * cube());
         }
       }
     }
   }
 
-  CodeletId const m_assemble = codelet("qr_tile_assemble", RunsOn::CpuOnly);
   CodeletId const m_geqrt = codelet("qr_geqrt", RunsOn::CpuOnly);
   CodeletId const m_gemqrt = codelet("qr_gemqrt", RunsOn::Any);
   CodeletId const m_tpqrt = codelet("qr_tpqrt", RunsOn::Any);
   CodeletId const m_tpmqrt = codelet("qr_tpmqrt", RunsOn::Any);
 };
 
-class LdltEmitter : Emitter {
+class LdltEmitter final : public TilesEmitter {
  public:
-  using Emitter::Emitter;
-
-  void run() {
-    for (std::size_t f = 0; f < m_fronts.size(); ++f) {
-      assemble(f);
-      factor(f);
-    }
-  }
+  LdltEmitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts)
+      : TilesEmitter(submitter, home, options, fronts, "ldlt_assemble") {}
 
  private:
-  [[nodiscard]] DataId block(std::size_t f, std::uint64_t i, std::uint64_t j) const {
-    return m_data[f][i * (i + 1) / 2 + j];
+  [[nodiscard]] bool is_stored(std::uint64_t i, std::uint64_t j) const override { return j <= i; }
+  [[nodiscard]] bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) const override {
+    return j >= front.pivots && j <= i;
   }
-
-  // One task per block: the matrix' entries and the contributions of the children.
-  void assemble(std::size_t f) {
+  void factor(std::size_t f) override {
     auto const& front = m_fronts[f];
-    auto const entries = add_entries(f);
-    std::vector<std::vector<DataId>> sources(front.blocks * (front.blocks + 1) / 2);
-    for (auto const c : front.children) gather(c, f, sources);
-    std::vector<Access> accesses;
-    for (std::uint64_t i = 0; i < front.blocks; ++i) {
-      for (std::uint64_t j = 0; j <= i; ++j) {
-        auto const name = front_name(f) + "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
-        m_data[f].push_back(add_block(j < front.pivots, name, m_block_bytes));
-        auto const& from = sources[i * (i + 1) / 2 + j];
-        accesses.assign({w(m_data[f].back()), r(entries)});
-        for (auto const source : from) accesses.push_back(r(source));
-        emit_assembly(m_assemble, accesses, static_cast<double>(1 + from.size()) * m_block * m_block);
-        for (auto const source : from) m_submitter.release_data(source);
-      }
-    }
-  }
-  void gather(std::size_t child, std::size_t f, std::vector<std::vector<DataId>>& sources) const {
-    auto const& from = m_fronts[child];
-    for (auto i = from.pivots; i < from.blocks; ++i) {
-      auto const row = place_in_parent(from, i, m_fronts[f]);
-      for (auto j = from.pivots; j <= i; ++j) {
-        sources[row * (row + 1) / 2 + place_in_parent(from, j, m_fronts[f])].push_back(block(child, i, j));
-      }
-    }
-  }
-  void factor(std::size_t f) {
-    auto const& front = m_fronts[f];
-    double const cube = m_block * m_block * m_block;
     for (std::uint64_t k = 0; k < front.pivots; ++k) {
-      emit(m_factor, std::array{rw(block(f, k, k))}, cube / 3);
+      emit(m_factor, std::array{rw(tile(f, k, k))}, cube() / 3);
       for (auto i = k + 1; i < front.blocks; ++i)
-        emit(m_solve, std::array{r(block(f, k, k)), rw(block(f, i, k))}, cube);
+        emit(m_solve, std::array{r(tile(f, k, k)), rw(tile(f, i, k))}, cube());
       for (auto j = k + 1; j < front.blocks; ++j) {
-        emit(m_update, std::array{r(block(f, j, k)), rw(block(f, j, j))}, cube);
+        emit(m_update, std::array{r(tile(f, j, k)), rw(tile(f, j, j))}, cube());
         for (auto i = j + 1; i < front.blocks; ++i) {
-          emit(m_update, std::array{r(block(f, i, k)), r(block(f, j, k)), rw(block(f, i, j))}, 2 * cube);
+          emit(m_update, std::array{r(tile(f, i, k)), r(tile(f, j, k)), rw(tile(f, i, j))}, 2 * cube());
         }
       }
     }
   }
 
-  CodeletId const m_assemble = codelet("ldlt_assemble", RunsOn::CpuOnly);
   CodeletId const m_factor = codelet("ldlt_factor", RunsOn::CpuOnly);
   CodeletId const m_solve = codelet("ldlt_solve", RunsOn::CpuOnly);
   CodeletId const m_update = codelet("ldlt_update", RunsOn::Any);
