@@ -51,13 +51,6 @@ constexpr double few_bytes = 0.75;
 constexpr double departed = 1.2;
 constexpr std::size_t first_compared = 64;
 
-// The eviction policy of a candidate, if the user names none. `darts` with its paper's, which does not look at what is
-// written, is as fast and moves 1.14 times the bytes (bench/policies/written.py).
-std::string eviction_of(std::string const& scheduler) {
-  bool const is_darts = scheduler == "darts" || scheduler.starts_with("darts:");
-  return is_darts ? "luf:written=8" : default_eviction(scheduler);
-}
-
 // A rehearsal is as large as the planner of a run, and each thread of a run may hold one in its part of the heap.
 void give_back_free_memory() {
 #ifdef __GLIBC__
@@ -158,7 +151,7 @@ void AutoScheduler::use(std::string const& name) {
   for (TaskId const task : tasks) {
     if (waits(task)) m_board->remove(task);
   }
-  auto policies = make_policies(name, m_eviction.empty() ? eviction_of(name) : m_eviction, m_options.seed);
+  auto policies = make_policies(name, eviction_of(name), m_options.seed);
   m_present = std::move(policies.scheduler);
   m_name = name;
   ++m_number;
@@ -221,6 +214,14 @@ TaskId AutoScheduler::next(GroupId group) {
     m_known[m_known.slot(task)].given_by = m_number;
     m_without_turn[group].push_back(task);
   }
+}
+
+// The user's, or the candidate's own. `darts` with its paper's, which does not look at what is written, is as fast and
+// moves 1.14 times the bytes (bench/policies/written.py).
+std::string AutoScheduler::eviction_of(std::string const& candidate) const {
+  if (!m_eviction.empty()) return m_eviction;
+  bool const is_darts = candidate == "darts" || candidate.starts_with("darts:");
+  return is_darts ? "luf:written=8" : default_eviction(candidate);
 }
 
 bool AutoScheduler::has_one_memory() const {
@@ -419,9 +420,8 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(std::vector<TaskId
   if (each < all && m_chose_among_whole) return candidates;
   m_chose_among_whole = each == all;
   for (auto const& name : std::span(names).first(number)) {
-    auto const eviction = m_eviction.empty() ? eviction_of(name) : m_eviction;
     // One run at a time is in memory: each has a planner of its own.
-    auto const run = rehearsal.start(name, eviction, m_options.seed, told_ahead * each);
+    auto const run = rehearsal.start(name, eviction_of(name), m_options.seed, told_ahead * each);
     if (!run) continue;
     bool const able = run->advance(each);
     m_simulated += run->ends().size();

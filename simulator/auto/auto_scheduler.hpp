@@ -142,6 +142,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
     std::string limit = {};
   };
 
+  [[nodiscard]] std::string eviction_of(std::string const& candidate) const;
   [[nodiscard]] bool has_one_memory() const;
   [[nodiscard]] bool more_come() const;
   [[nodiscard]] bool due() const;
