@@ -23,7 +23,8 @@ struct ChildOptions {
   int signal = 0;  ///< sent once `signal_when` appears in the directory, and `signal_after` has passed since
   std::string signal_when = {};  ///< part of a file's name; empty: from the start
   std::chrono::milliseconds signal_after{0};
-  std::chrono::milliseconds flood{0};  ///< before that signal, SIGUSR1 repeatedly for this long
+  /// Before that signal, SIGUSR1 repeatedly for at least this long, and until the child has answered.
+  std::chrono::milliseconds flood{0};
   /// Time limit for a child that received a signal: then it is killed, and its status is 137. Far longer than any
   /// needs.
   std::chrono::milliseconds deadline{30000};

@@ -58,7 +58,19 @@ std::string read_all(fs::path const& path) {
   ::_exit(127);
 }
 
-void send_when(pid_t child, ChildOptions const& options) {
+// SIGUSR1 for as long as the options say, and until the child has written to its standard error, if that can be read.
+void flood(pid_t child, fs::path const& err, ChildOptions const& options) {
+  auto const start = std::chrono::steady_clock::now();
+  auto const answered = [&] {
+    std::error_code ignored;
+    return options.err_is_stuck || fs::file_size(err, ignored) > 0;
+  };
+  while (std::chrono::steady_clock::now() < start + options.flood ||
+         (!answered() && std::chrono::steady_clock::now() < start + options.deadline))
+    ::kill(child, SIGUSR1);
+}
+
+void send_when(pid_t child, fs::path const& err, ChildOptions const& options) {
   auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   auto const there = [&] {
     std::error_code ignored;
@@ -69,8 +81,7 @@ void send_when(pid_t child, ChildOptions const& options) {
   while (!options.signal_when.empty() && !there() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(options.signal_after);
-  auto const end_of_flood = std::chrono::steady_clock::now() + options.flood;
-  while (std::chrono::steady_clock::now() < end_of_flood) ::kill(child, SIGUSR1);
+  if (options.flood.count() > 0) flood(child, err, options);
   ::kill(child, options.signal);
 }
 
@@ -98,7 +109,7 @@ ChildResult run_child(std::string const& program, std::vector<std::string> const
   if (child < 0) throw std::runtime_error("cannot fork");
   if (child == 0) become(program, arguments, out, err, options);
   if (options.signal != 0) {
-    send_when(child, options);
+    send_when(child, err, options);
     kill_after_deadline(child, options.deadline);
   }
   int status = 0;
