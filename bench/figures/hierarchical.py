@@ -56,49 +56,44 @@ def figure_5(simulations, quick):
     plots.save(figure, simulations.folder / "hierarchical-5.png", "Cholesky, 15 cores and one K40c (Hierarchical, Figure 5)")
 
 
-def figure_6(simulations, quick):
-    orders = range(5760, 23041 if quick else 46081, 5760)
-    figure, axes = plt.subplots(figsize=(7, 4))
-    for gpus, colour in COLOURS.items():
-        for inner in (0, INNER):
-            best = _best(simulations, "hierarchical-6", gpus, orders, inner)
-            axes.plot(orders, best, marker="o", markersize=4, linewidth=1, color=colour, linestyle="-" if inner else "--",
-                      label=f"{gpus} GPU{'s' if gpus > 1 else ''}, " + (f"b = {inner}" if inner else "whole tasks"))
-        for own, marker in _own(simulations):
-            axes.plot(orders, _best(simulations, "hierarchical-6", gpus, orders, INNER, own=own), marker=marker, markersize=4,
-                      linewidth=1, color=colour, linestyle=":", label=f"{own}, {gpus} GPU{'s' if gpus > 1 else ''}, b = {INNER}")
-        axes.plot(48000, PAPER[gpus], "x", color=colour, label="the paper's, b = 192" if gpus == 1 else None)
+def _with_best_tiles(axes, simulations, figure, orders, gpus, streams, name, style):
+    """Curves of whole tasks and inner tiles, and of inner tiles under the user's schedulers."""
+    for inner in (0, INNER):
+        axes.plot(orders, _best(simulations, figure, gpus, orders, inner, streams), linestyle="-" if inner else "--", **style,
+                  label=f"{name}, " + (f"b = {inner}" if inner else "whole tasks"))
+    for own, marker in _own(simulations):
+        axes.plot(orders, _best(simulations, figure, gpus, orders, INNER, streams, own), marker=marker, markersize=4, linewidth=1,
+                  color=style["color"], linestyle=":", label=f"{own}, {name}, b = {INNER}")
+
+
+def _save(figure, axes, simulations, name, title):
     axes.set_xlabel("n")
     axes.set_ylabel("GFlop/s")
     axes.set_ylim(bottom=0)
     axes.grid(color="#e0e0e0", linewidth=0.5)
     axes.legend(fontsize=7)
-    plots.save(figure, simulations.folder / "hierarchical-6.png",
-               "Cholesky, 16 cores with 1 to 3 K40c, best tile of " + ", ".join(map(str, TILES)) + " (Hierarchical, Figure 6)")
+    plots.save(figure, simulations.folder / f"{name}.png", title.format("best tile of " + ", ".join(map(str, TILES))))
+
+
+def figure_6(simulations, quick):
+    orders = range(5760, 23041 if quick else 46081, 5760)
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for gpus, colour in COLOURS.items():
+        _with_best_tiles(axes, simulations, "hierarchical-6", orders, gpus, 1, f"{gpus} GPU{'s' if gpus > 1 else ''}",
+                         dict(color=colour, linewidth=1, marker="o", markersize=4))
+        axes.plot(48000, PAPER[gpus], "x", color=colour, label="the paper's, b = 192" if gpus == 1 else None)
+    _save(figure, axes, simulations, "hierarchical-6", "Cholesky, 16 cores with 1 to 3 K40c, {} (Hierarchical, Figure 6)")
 
 
 def figure_8(simulations, quick):
     orders = range(5760, 11521 if quick else 46081, 5760)
     figure, axes = plt.subplots(figsize=(7, 4))
     # Two and four streams hardly differ: wide lines under thin ones.
-    for streams, colour, style in ((1, "#1f77b4", dict(linewidth=1, marker="o", markersize=4)),
-                                   (2, "#98df8a", dict(linewidth=4, marker="o", markersize=7)),
-                                   (4, "#d62728", dict(linewidth=1, marker="x", markersize=4))):
-        for inner in (0, INNER):
-            best = _best(simulations, "hierarchical-8", 1, orders, inner, streams)
-            axes.plot(orders, best, color=colour, linestyle="-" if inner else "--", **style,
-                      label=f"{streams} {'streams' if streams > 1 else 'stream'}, " + (f"b = {inner}" if inner else "whole tasks"))
-        for own, marker in _own(simulations):
-            axes.plot(orders, _best(simulations, "hierarchical-8", 1, orders, INNER, streams, own), marker=marker, markersize=4,
-                      linewidth=1, color=colour, linestyle=":",
-                      label=f"{own}, {streams} {'streams' if streams > 1 else 'stream'}, b = {INNER}")
-    axes.set_xlabel("n")
-    axes.set_ylabel("GFlop/s")
-    axes.set_ylim(bottom=0)
-    axes.grid(color="#e0e0e0", linewidth=0.5)
-    axes.legend(fontsize=7)
-    plots.save(figure, simulations.folder / "hierarchical-8.png",
-               "Cholesky, 15 cores and one K40c, best tile of " + ", ".join(map(str, TILES)) + "\n(Hierarchical, Figure 8)")
+    for streams, style in ((1, dict(color="#1f77b4", linewidth=1, marker="o", markersize=4)),
+                           (2, dict(color="#98df8a", linewidth=4, marker="o", markersize=7)),
+                           (4, dict(color="#d62728", linewidth=1, marker="x", markersize=4))):
+        _with_best_tiles(axes, simulations, "hierarchical-8", orders, 1, streams, f"{streams} {'streams' if streams > 1 else 'stream'}", style)
+    _save(figure, axes, simulations, "hierarchical-8", "Cholesky, 15 cores and one K40c, {}\n(Hierarchical, Figure 8)")
 
 
 FIGURES = {"hierarchical-5": figure_5, "hierarchical-6": figure_6, "hierarchical-8": figure_8}

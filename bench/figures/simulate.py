@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
 
 
 class Simulations:
@@ -73,6 +74,20 @@ class Simulations:
     def trace(self, path, **options):
         """Writes the trace of one run."""
         self._call([*_arguments(options), "--trace", path, "--force"])
+
+
+def run_all(program, jobs, simulate, workers=None):
+    """The results of simulate(simulations, number, *job) for all jobs, several at a time, whose files are not kept."""
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        simulations = Simulations(program.resolve(), folder)
+        return list(pool.map(lambda job: simulate(simulations, job[0], *job[1]), enumerate(jobs)))
+
+
+def write_rows(path, columns, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _arguments(options):

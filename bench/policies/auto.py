@@ -9,17 +9,15 @@ tables on standard output.
 `auto_before.csv` has, for each case, the fastest scheduler before `planned` shared tasks between devices.
 """
 import argparse
-import concurrent.futures
 import csv
 import os
 import pathlib
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "figures"))
 
-from simulate import Simulations  # noqa: E402
+from simulate import run_all, write_rows  # noqa: E402
 
 COPIES = HERE.parent / "io_volume" / "platforms"
 SCHEDULERS = ["auto", "planned", "superblock", "darts", "dmdas", "heteroprio", "laheteroprio"]
@@ -107,13 +105,8 @@ def main():
     schedulers = arguments.schedulers.split(",")
     chosen = [case for case in cases() if arguments.cases in case[0]]
     jobs = [(case, scheduler) for case in chosen for scheduler in schedulers]
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        simulations = Simulations((arguments.bin / "granary-simulate").resolve(), folder)
-        rows = list(pool.map(lambda job: simulate(simulations, job[0], *job[1]), enumerate(jobs)))
-    with open(arguments.output, "w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
+    rows = run_all(arguments.bin / "granary-simulate", jobs, simulate, arguments.jobs)
+    write_rows(arguments.output, COLUMNS, rows)
     before = read_before()
     for kind in ("copy", "shipped"):
         table(rows, schedulers, kind, before)

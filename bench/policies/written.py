@@ -6,18 +6,14 @@ One CSV line per simulation; geometric means and extremes of the times and of th
   bench/policies/written.py --bin build/bin
 """
 import argparse
-import concurrent.futures
-import csv
 import math
-import os
 import pathlib
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "figures"))
 
-from simulate import Simulations  # noqa: E402
+from simulate import run_all, write_rows  # noqa: E402
 
 EVICTIONS = ["luf", "luf:written=1", "luf:written=2", "luf:written=4", "luf:written=8", "luf:written=1000"]
 COLUMNS = ["case", "eviction", "seconds", "bytes_total"]
@@ -75,13 +71,8 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=HERE / "written.csv")
     arguments = parser.parse_args()
     jobs = [(name, options, eviction) for name, options in cases() for eviction in EVICTIONS]
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        simulations = Simulations((arguments.bin / "granary-simulate").resolve(), folder)
-        rows = list(pool.map(lambda job: simulate(simulations, job[0], *job[1]), enumerate(jobs)))
-    with open(arguments.output, "w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
+    rows = run_all(arguments.bin / "granary-simulate", jobs, simulate)
+    write_rows(arguments.output, COLUMNS, rows)
     print_ratios(rows)
 
 
