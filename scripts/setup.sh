@@ -108,7 +108,7 @@ configure() {
   if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
   step "Configuring in $build/"
   # Everything is built, so a unity build takes a third of the time.
-  if ! run_logged configure.log cmake -S . -B "$build" "${generator[@]}" -DCMAKE_UNITY_BUILD=ON "$@"; then
+  if ! run_logged configure.log cmake -S . -B "$build" "${generator[@]}" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 "$@"; then
     command -v apt-get >/dev/null || fail "granary needs the software in these Debian packages; install the equivalents for this system:
   ${packages[*]}"
     exit 1

@@ -16,7 +16,7 @@ namespace granary {
 namespace {
 
 // In every process that submits a factorization.
-[[maybe_unused]] bool const known_error = [] {
+[[maybe_unused]] bool const knows_not_positive_definite = [] {
   add_error_kind<NotPositiveDefinite>(
       "NotPositiveDefinite", [](NotPositiveDefinite const& error) { return std::to_string(error.order()); },
       [](std::string const& order) { return NotPositiveDefinite(std::stoull(order)); });

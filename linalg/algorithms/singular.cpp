@@ -10,7 +10,7 @@ namespace granary {
 namespace {
 
 // In every program that can throw it.
-[[maybe_unused]] bool const known_error = [] {
+[[maybe_unused]] bool const knows_singular = [] {
   add_error_kind<Singular>(
       "Singular",
       [](Singular const& error) {

@@ -13,20 +13,20 @@ using detail::input_tile;
 using detail::parameters_of;
 using detail::TileStack;
 
-struct GemmCall {
+struct StackedGemm {
   TileStack a, c;
   TileShape b;
   Op op_b = Op::NoTrans;
 };
 
 template <class T>
-struct ScaledGemmCall : GemmCall {
+struct ScaledStackedGemm : StackedGemm {
   T alpha;
 };
 
 template <class T>
-void run_gemm(KernelCall const& call) {
-  auto const& p = parameters_of<ScaledGemmCall<T>>(call);
+void run_stacked_gemm(KernelCall const& call) {
+  auto const& p = parameters_of<ScaledStackedGemm<T>>(call);
   auto const b = input_tile<T>(call, 0, p.b);
   auto const a = p.a.template views<T>(call, 1), c = p.c.template views<T>(call, 1 + p.a.count);
   auto const multiply = [&](TileView<T> const& left, TileView<T> const& result) {
@@ -37,15 +37,15 @@ void run_gemm(KernelCall const& call) {
   for (std::size_t i = 0; i < c.size(); ++i) multiply(a[i], c[i]);
 }
 
-struct TrsmCall {
+struct StackedTrsm {
   TileShape a;
   TileStack b;
   Op op = Op::NoTrans;
 };
 
 template <class T>
-void run_trsm(KernelCall const& call) {
-  auto const& p = parameters_of<TrsmCall>(call);
+void run_stacked_trsm(KernelCall const& call) {
+  auto const& p = parameters_of<StackedTrsm>(call);
   auto const a = input_tile<T>(call, 0, p.a);
   auto const b = p.b.views<T>(call, 1);
   auto const solve = [&](TileView<T> const& rows) {
@@ -56,9 +56,9 @@ void run_trsm(KernelCall const& call) {
 }
 
 template <class T>
-Codelet const gemm_codelet = detail::tile_codelet<T>("gemm", run_gemm<T>);
+Codelet const stacked_gemm_codelet = detail::tile_codelet<T>("gemm", run_stacked_gemm<T>);
 template <class T>
-Codelet const trsm_codelet = detail::tile_codelet<T>("trsm", run_trsm<T>);
+Codelet const stacked_trsm_codelet = detail::tile_codelet<T>("trsm", run_stacked_trsm<T>);
 
 }  // namespace
 
@@ -66,12 +66,12 @@ template <class T>
 void gemm(TaskEmitter& tasks, Op op_b, T alpha, std::span<TileRef const> a, TileRef const& b,
           std::span<TileRef const> c, std::int64_t priority) {
   if (c.size() == 1) return gemm(tasks, Op::NoTrans, op_b, alpha, a.front(), b, T(1), c.front(), priority);
-  ScaledGemmCall<T> const call{{TileStack(a), TileStack(c), b.shape(), op_b}, alpha};
+  ScaledStackedGemm<T> const call{{TileStack(a), TileStack(c), b.shape(), op_b}, alpha};
   std::vector<Access> accesses{detail::read(b)};
   for (auto const& tile : a) accesses.push_back(detail::read(tile));
   for (auto const& tile : c) accesses.push_back(detail::read_write(tile));
   double const fmas = static_cast<double>(call.c.rows) * c.front().cols * a.front().cols;
-  tasks.emit(gemm_codelet<T>, accesses, priority, detail::flops_of<T>(fmas), call);
+  tasks.emit(stacked_gemm_codelet<T>, accesses, priority, detail::flops_of<T>(fmas), call);
 }
 
 template <class T>
@@ -79,10 +79,10 @@ void trsm_right(TaskEmitter& tasks, Op op, TileRef const& a, std::span<TileRef c
   if (b.size() == 1) {
     return trsm(tasks, Side::Right, Uplo::Lower, op, Diag::NonUnit, T(1), a, b.front(), priority);
   }
-  TrsmCall const call{a.shape(), TileStack(b), op};
+  StackedTrsm const call{a.shape(), TileStack(b), op};
   std::vector<Access> accesses{detail::read(a)};
   for (auto const& tile : b) accesses.push_back(detail::read_write(tile));
-  tasks.emit(trsm_codelet<T>, accesses, priority, detail::flops_of<T>(0.5 * call.b.rows * a.rows * a.rows), call);
+  tasks.emit(stacked_trsm_codelet<T>, accesses, priority, detail::flops_of<T>(0.5 * call.b.rows * a.rows * a.rows), call);
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                                \

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "device_kernels/lane.hpp"
+#include "support/scalars.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,7 @@ using testing::OnDevice;
 
 template <class T>
 class DeviceElementwise : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(DeviceElementwise, Scalars);
+TYPED_TEST_SUITE(DeviceElementwise, test::Scalars);
 
 // The report on a 40 x 30 tile of zeros, stored with gaps, after this change of it.
 template <class T, class Change>

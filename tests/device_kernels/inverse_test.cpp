@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "unit/linalg/inverse.hpp"
 #include "device_kernels/lane.hpp"
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 
 #include <gtest/gtest.h>
@@ -17,8 +18,7 @@ using testing::Tile;
 
 template <class T>
 class DeviceInverses : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(DeviceInverses, Scalars);
+TYPED_TEST_SUITE(DeviceInverses, test::Scalars);
 
 // Runs kernel(lane, tile on the device) on a tile of the host, and returns what was reported.
 template <class T, class Kernel>

@@ -6,6 +6,7 @@
 #include <granary/linalg/kernels/panel_kernels.hpp>
 
 #include "device_kernels/lane.hpp"
+#include "support/scalars.hpp"
 #include "unit/linalg/lu.hpp"
 
 #include <array>
@@ -46,8 +47,7 @@ class DevicePanels : public ::testing::Test {
 
   Lane m_lane;
 };
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(DevicePanels, Scalars);
+TYPED_TEST_SUITE(DevicePanels, test::Scalars);
 
 struct Panel {
   std::uint64_t rows, cols, height;

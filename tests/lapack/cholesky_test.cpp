@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "lapack/matrix_types.hpp"
+#include "support/scalars.hpp"
 
 namespace granary {
 namespace {
@@ -60,8 +61,7 @@ void for_cases(Body&& body) {
 
 template <class T>
 class LapackCholesky : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(LapackCholesky, Scalars);
+TYPED_TEST_SUITE(LapackCholesky, test::Scalars);
 
 TYPED_TEST(LapackCholesky, FactorsAndSolutionsOfAllTypesPass) {
   using T = TypeParam;

@@ -7,6 +7,7 @@
 
 #include "lapack/bound_lu.hpp"
 #include "lapack/matrix_types.hpp"
+#include "support/scalars.hpp"
 
 namespace granary::lu_test {
 namespace {
@@ -48,8 +49,7 @@ void for_cases(int types, Body&& body) {
 
 template <class T>
 class LapackLu : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(LapackLu, Scalars);
+TYPED_TEST_SUITE(LapackLu, test::Scalars);
 
 TYPED_TEST(LapackLu, FactorsOfAllTypesAndShapesPass) {
   using T = TypeParam;

@@ -13,12 +13,13 @@
 #include <string>
 
 #include "support/message_of.hpp"
+#include "support/scalars.hpp"
 #include "unit/linalg/rectangle.hpp"
 
 /// Common parts of the tests of calls with a Runtime.
 namespace granary::testing {
 
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+using test::Scalars;
 
 template <class T, class Layout>
 using HostView = Kokkos::View<T**, Layout, Kokkos::HostSpace>;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/bounds.hpp"
 #include "unit/linalg/exact.hpp"
 #include "unit/linalg/placed_matrix.hpp"
@@ -113,7 +114,7 @@ template <class T>
   return a;
 }
 
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+using test::Scalars;
 
 /// Extents on both sides of multiples of a tile of 16.
 struct Extents {

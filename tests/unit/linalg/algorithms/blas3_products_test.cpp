@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 #include "unit/linalg/placed_matrix.hpp"
 
@@ -19,8 +20,7 @@ using testing::Rectangle;
 
 template <class T>
 class Blas3Products : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Blas3Products, Scalars);
+TYPED_TEST_SUITE(Blas3Products, test::Scalars);
 
 // Three extents from 1 to 20, a tile size from 4 to 8 and two factors, each 0, 1 or a fraction (complex or not).
 template <class T>

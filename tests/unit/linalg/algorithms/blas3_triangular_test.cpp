@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 #include "unit/linalg/placed_matrix.hpp"
 
@@ -22,8 +23,7 @@ using testing::Rectangle;
 
 template <class T>
 class Blas3Triangular : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Blas3Triangular, Scalars);
+TYPED_TEST_SUITE(Blas3Triangular, test::Scalars);
 
 struct Case {
   Side side;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/bound_matrix.hpp"
 #include "unit/linalg/bounds.hpp"
 #include "unit/linalg/exact.hpp"
@@ -19,8 +20,7 @@ using testing::Rectangle;
 
 template <class T>
 class Cholesky : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Cholesky, Scalars);
+TYPED_TEST_SUITE(Cholesky, test::Scalars);
 
 std::size_t count(ImmediateSubmitter const& submitter, std::string const& codelet) {
   return static_cast<std::size_t>(std::ranges::count(submitter.tasks, codelet, &ImmediateSubmitter::Recorded::codelet));

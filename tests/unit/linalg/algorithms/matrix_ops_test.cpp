@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 
 namespace granary {
@@ -44,8 +45,7 @@ To as_type(From const& value) {
 
 template <class T>
 class MatrixOps : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(MatrixOps, Scalars);
+TYPED_TEST_SUITE(MatrixOps, test::Scalars);
 
 template <class From, class To>
 void check_copies() {

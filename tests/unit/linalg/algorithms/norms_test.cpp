@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/rectangle.hpp"
 
 namespace granary {
@@ -47,8 +48,7 @@ class Norms : public ::testing::Test {
   // LAPACK adds up to 41 * 23 moduli or squares, of two parts where they are complex, in T.
   static double tolerance(double value) { return 2 * 41 * 23 * value * std::numeric_limits<RealOf<T>>::epsilon(); }
 };
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Norms, Scalars);
+TYPED_TEST_SUITE(Norms, test::Scalars);
 
 TYPED_TEST(Norms, LangeEqualsLapackOnEveryPart) {
   using T = TypeParam;

@@ -2,6 +2,8 @@
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/kernel_choice.hpp>
 
+#include "support/scalars.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
@@ -45,8 +47,7 @@ class Guarded {
 
 template <class T>
 class GemvBounds : public ::testing::Test {};
-using Types = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(GemvBounds, Types);
+TYPED_TEST_SUITE(GemvBounds, test::Scalars);
 
 // The last result is checked. Entries are real, so that ConjTrans gives what Trans gives.
 TYPED_TEST(GemvBounds, AreThoseOfTheOperands) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lapack/ratios.hpp"
+#include "support/scalars.hpp"
 #include "unit/linalg/lu.hpp"
 
 namespace granary::bounded_pivots_test {
@@ -41,8 +42,7 @@ class Stored {
 
 template <class T>
 class BoundedPivots : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(BoundedPivots, Scalars);
+TYPED_TEST_SUITE(BoundedPivots, test::Scalars);
 
 constexpr std::array layouts = {Layout::ColumnMajor, Layout::RowMajor};
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 
 namespace granary::portable_test {
@@ -81,8 +82,7 @@ class Portable : public ::testing::Test {
   HostKernelLock lock;
   HostExecutionSpace instance = make_host_instance();
 };
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Portable, Scalars);
+TYPED_TEST_SUITE(Portable, test::Scalars);
 
 TYPED_TEST(Portable, PotrfEqualsLapack) {
   using T = TypeParam;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/tile.hpp"
 
 namespace granary {
@@ -32,8 +33,7 @@ class TileProducts : public ::testing::Test {
  protected:
   void SetUp() override { set_blas_threads(1); }
 };
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(TileProducts, Scalars);
+TYPED_TEST_SUITE(TileProducts, test::Scalars);
 
 // NaN if beta is 0: the old values of C must not count.
 template <class T>

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 #include "unit/linalg/inverse.hpp"
 #include "unit/linalg/tile.hpp"
@@ -36,8 +37,7 @@ class TileTriangles : public ::testing::Test {
  protected:
   void SetUp() override { set_blas_threads(1); }
 };
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(TileTriangles, Scalars);
+TYPED_TEST_SUITE(TileTriangles, test::Scalars);
 
 // Calls check(uplo, op, diag) for all combinations.
 template <class Check>

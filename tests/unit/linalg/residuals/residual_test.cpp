@@ -10,6 +10,7 @@
 #include "lapack/bound_lu.hpp"
 #include "lapack/matrix_types.hpp"
 #include "support/message_of.hpp"
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 
 namespace granary {
@@ -87,8 +88,7 @@ class Residual : public ::testing::Test {
  protected:
   static constexpr Bytes tiles(std::uint64_t count, std::uint64_t tile) { return count * tile * tile * sizeof(T); }
 };
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Residual, Scalars);
+TYPED_TEST_SUITE(Residual, test::Scalars);
 
 TYPED_TEST(Residual, OfACholeskyFactorIsXpot01s) {
   using T = TypeParam;

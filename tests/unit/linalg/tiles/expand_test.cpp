@@ -10,6 +10,7 @@
 
 #include <functional>
 
+#include "support/scalars.hpp"
 #include "unit/linalg/exact.hpp"
 #include "unit/linalg/placed_matrix.hpp"
 
@@ -61,8 +62,7 @@ class Expansions : public ::testing::Test {
     return placed.back().values();
   }
 };
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Expansions, Scalars);
+TYPED_TEST_SUITE(Expansions, test::Scalars);
 
 TYPED_TEST(Expansions, OfGemm) {
   using T = TypeParam;
