@@ -1,196 +1,26 @@
-# The installed headers.
-
-# What users include: the façade, linear algebra, what policies see, the simulator, workloads and traces.
-set(granary_public_headers
-  granary.hpp
-  core/base/error.hpp
-  core/base/signal_watch.hpp
-  core/base/task_error.hpp
-  core/engine/statistics.hpp
-  runtime/dual_view.hpp
-  runtime/progress.hpp
-  runtime/varying.hpp
-  linalg/linalg.hpp
-  linalg/generators/spd_generator.hpp
-  linalg/kernels/blas.hpp
-  core/policy/eviction_policy.hpp
-  core/policy/plan_board.hpp
-  core/policy/policy_set.hpp
-  core/policy/scheduler.hpp
-  core/policy/system_view.hpp
-  core/policy/task_slots.hpp
-  core/policy/task_table.hpp
-  policies/registry.hpp
-  schedules/recorder/schedule_recorder.hpp
-  schedules/schedule.hpp
-  schedules/signatures.hpp
-  simulator/auto/auto_scheduler.hpp
-  simulator/cluster/cluster_simulator.hpp
-  simulator/platform.hpp
-  simulator/platform_truth.hpp
-  simulator/simulator.hpp
-  trace/html_report.hpp
-  trace/process_traces.hpp
-  trace/trace_file.hpp
-  workloads/assembly_tree.hpp
-  workloads/bounds/bounds.hpp
-  workloads/bounds/longest_path.hpp
-  workloads/bounds/transfer_bounds.hpp
-  workloads/growing_cholesky.hpp
-  workloads/priorities.hpp
-  workloads/random_dag.hpp
-  workloads/random_layers.hpp
-  workloads/search/annealing.hpp
-  workloads/search/list_problem.hpp
-  workloads/search/list_schedule.hpp
-  workloads/sliced_stencil.hpp
-  workloads/stencil.hpp
-  workloads/task_graph_file.hpp
-  workloads/tiled_cholesky.hpp
-  workloads/tiled_gemm.hpp
-  workloads/tiled_lu.hpp
-  workloads/workload.hpp)
-
-# With MPI; what they include is among the next.
-set(granary_mpi_headers mpi/runtime.hpp)
-
-# What these include; written by scripts/check_headers.py --write.
-set(granary_included_headers
-  core/backends/kokkos_compat.hpp
-  core/backends/kokkos_core.hpp
-  core/base/byte_lines.hpp
-  core/base/byte_set.hpp
-  core/base/checked.hpp
-  core/base/chunked_array.hpp
-  core/base/error_kinds.hpp
-  core/base/export.hpp
-  core/base/ids.hpp
-  core/base/indexed_heap.hpp
-  core/base/paged_array.hpp
-  core/base/partial_file.hpp
-  core/base/random.hpp
-  core/base/units.hpp
-  core/engine/lines.hpp
-  core/model/access.hpp
-  core/model/codelet.hpp
-  core/model/data.hpp
-  core/model/distribution.hpp
-  core/model/estimator.hpp
-  core/model/graph_recorder.hpp
-  core/model/group_set.hpp
-  core/model/inner_graph.hpp
-  core/model/machine.hpp
-  core/model/owned_data.hpp
-  core/model/parameters.hpp
-  core/model/precision.hpp
-  core/model/submitter.hpp
-  core/model/task.hpp
-  core/model/task_graph.hpp
-  core/model/trace.hpp
-  core/planner/command.hpp
-  core/planner/event.hpp
-  core/planner/failure.hpp
-  core/planner/notice.hpp
-  core/planner/observer.hpp
-  core/planner/options.hpp
-  core/planner/outside.hpp
-  core/planner/planner.hpp
-  core/planner/statistics.hpp
-  core/planner/trace_recorder.hpp
-  core/policy/policy.hpp
-  distributed/common_order.hpp
-  distributed/exchange.hpp
-  distributed/failure_origin.hpp
-  distributed/local_tasks.hpp
-  distributed/message.hpp
-  distributed/value.hpp
-  distributed/wire.hpp
-  linalg/algorithms/blas3.hpp
-  linalg/algorithms/cholesky.hpp
-  linalg/algorithms/column_maxima.hpp
-  linalg/algorithms/diagonal.hpp
-  linalg/algorithms/factor_order.hpp
-  linalg/algorithms/finite_tasks.hpp
-  linalg/algorithms/inverse.hpp
-  linalg/algorithms/io_bounds.hpp
-  linalg/algorithms/lu.hpp
-  linalg/algorithms/matrix_ops.hpp
-  linalg/algorithms/norms.hpp
-  linalg/algorithms/not_finite.hpp
-  linalg/algorithms/not_positive_definite.hpp
-  linalg/algorithms/pivot_growth.hpp
-  linalg/algorithms/singular.hpp
-  linalg/data/blas_enums.hpp
-  linalg/data/narrow.hpp
-  linalg/data/pivots.hpp
-  linalg/data/scalar.hpp
-  linalg/data/strided_shape.hpp
-  linalg/data/tile_grid.hpp
-  linalg/data/tiled_matrix.hpp
-  linalg/files/copy_matrix.hpp
-  linalg/files/csv_file.hpp
-  linalg/files/matrix_file.hpp
-  linalg/files/matrix_output.hpp
-  linalg/files/matrix_sink.hpp
-  linalg/files/matrix_source.hpp
-  linalg/files/tile_memory.hpp
-  linalg/generators/generators.hpp
-  linalg/kernels/elementwise_kernels.hpp
-  linalg/kernels/tile_kernels.hpp
-  linalg/priorities/cholesky.hpp
-  linalg/priorities/lu.hpp
-  linalg/residuals/residual.hpp
-  linalg/runtime/blas.hpp
-  linalg/runtime/blas_speed.hpp
-  linalg/runtime/call_operand.hpp
-  linalg/runtime/condition.hpp
-  linalg/runtime/diagonal.hpp
-  linalg/runtime/elementwise.hpp
-  linalg/runtime/factor.hpp
-  linalg/runtime/file_matrix.hpp
-  linalg/runtime/inverse.hpp
-  linalg/runtime/matrices.hpp
-  linalg/runtime/matrix_call.hpp
-  linalg/runtime/matrix_tile.hpp
-  linalg/runtime/mixed.hpp
-  linalg/runtime/norm.hpp
-  linalg/runtime/pending.hpp
-  linalg/runtime/pivots_file.hpp
-  linalg/runtime/read_csv.hpp
-  linalg/runtime/residual.hpp
-  linalg/runtime/runtime_call.hpp
-  linalg/runtime/shared_sink.hpp
-  linalg/runtime/solve.hpp
-  linalg/runtime/view_form.hpp
-  linalg/tiles/elementwise.hpp
-  linalg/tiles/task_emitter.hpp
-  outofcore/async_file_io.hpp
-  outofcore/file.hpp
-  outofcore/storage.hpp
-  outofcore/throttle.hpp
-  policies/policy_options.hpp
-  policies/schedulers/bursts.hpp
-  runtime/config.hpp
-  runtime/data.hpp
-  runtime/data_releaser.hpp
-  runtime/held_data.hpp
-  runtime/host_task.hpp
-  runtime/parts.hpp
-  runtime/reduce.hpp
-  runtime/runtime.hpp
-  runtime/scalar.hpp
-  runtime/task_handle.hpp
-  runtime/temporary.hpp
-  runtime/two_sides.hpp
-  runtime/view_lines.hpp
-  simulator/auto/rehearsal.hpp
-  simulator/cluster/network_model.hpp
-  simulator/event_heap.hpp
-  simulator/faults.hpp
-  simulator/ground_truth.hpp
-  simulator/link_model.hpp
-  simulator/reload_counter.hpp
-  simulator/report.hpp
-  simulator/shared_processors.hpp
-  simulator/slow_workers.hpp
-  workloads/tiling.hpp)
+# The installed headers: the front door, include/granary/*.hpp, and what these headers include, as granary/detail/....
+# granary_installed_headers(<front> <inner>): the names of the former, such as granary.hpp, and paths of the latter from
+# the root of the sources, such as core/base/error.hpp.
+function(granary_installed_headers front inner)
+  set(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..)
+  file(GLOB left RELATIVE ${root} CONFIGURE_DEPENDS ${root}/include/granary/*.hpp)
+  set(doors ${left})
+  list(TRANSFORM doors REPLACE "^include/granary/" "")
+  set(found)
+  while(left)
+    list(POP_FRONT left header)
+    # A header may include others than before.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/${header})
+    file(STRINGS ${root}/${header} includes REGEX "^ *# *include <granary/detail/")
+    foreach(include IN LISTS includes)
+      string(REGEX REPLACE ".*<granary/detail/([^>]+)>.*" "\\1" include "${include}")
+      if(NOT include IN_LIST found)
+        list(APPEND found ${include})
+        list(APPEND left ${include})
+      endif()
+    endforeach()
+  endwhile()
+  list(SORT found)
+  set(${front} ${doors} PARENT_SCOPE)
+  set(${inner} ${found} PARENT_SCOPE)
+endfunction()

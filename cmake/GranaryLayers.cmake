@@ -16,14 +16,19 @@ if(GRANARY_HAVE_MPI)
   list(APPEND granary_export_sets mpi)
 endif()
 
-# <granary/...> means the same in the build tree and when installed.
+# <granary/...> means the same in the build tree and when installed: include/granary/x.hpp is <granary/x.hpp>, and a
+# header of a layer is <granary/detail/LAYER/x.hpp>.
 set(GRANARY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
-file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary)
+file(REMOVE_RECURSE ${GRANARY_INCLUDE_DIR}/granary)
+file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary/detail)
 set(granary_folders core distributed policies linalg mpi outofcore runtime schedules simulator trace workloads)
 foreach(folder IN LISTS granary_folders)
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${GRANARY_INCLUDE_DIR}/granary/${folder} SYMBOLIC)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${GRANARY_INCLUDE_DIR}/granary/detail/${folder} SYMBOLIC)
 endforeach()
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/runtime/granary.hpp ${GRANARY_INCLUDE_DIR}/granary/granary.hpp SYMBOLIC)
+file(GLOB granary_front_door RELATIVE ${PROJECT_SOURCE_DIR}/include/granary CONFIGURE_DEPENDS include/granary/*.hpp)
+foreach(header IN LISTS granary_front_door)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/granary/${header} ${GRANARY_INCLUDE_DIR}/granary/${header} SYMBOLIC)
+endforeach()
 
 add_library(granary_options INTERFACE)
 target_compile_options(granary_options INTERFACE -Wall -Wextra -Wshadow -Wconversion

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/distribution.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/distributed/common_order.hpp>
-#include <granary/distributed/local_tasks.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/distribution.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/distributed/common_order.hpp>
+#include <granary/detail/distributed/local_tasks.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/planner/event.hpp>
-#include <granary/core/planner/outside.hpp>
-#include <granary/distributed/wire.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/planner/event.hpp>
+#include <granary/detail/core/planner/outside.hpp>
+#include <granary/detail/distributed/wire.hpp>
 
 #include <cstdint>
 #include <deque>

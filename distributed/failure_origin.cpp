@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/distributed/failure_origin.hpp>
+#include <granary/detail/distributed/failure_origin.hpp>
 
-#include <granary/core/base/task_error.hpp>
+#include <granary/detail/core/base/task_error.hpp>
 
 #include <utility>
 

@@ -1,8 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factors a View in place, and a matrix in a file that is larger than the memory for its tiles.
 #include <granary/granary.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <cstdio>
 #include <filesystem>

@@ -8,8 +8,7 @@
 // that do not fit in memory go to scratch. Argument: the number of points (default 1024). Up to 2048 points the result
 // is compared with LAPACK's.
 #include <granary/granary.hpp>
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Data where the application has them: on the host, read-only, on a device, on both sides.
+#include <granary/dual_view.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/dual_view.hpp>
 
 #include <cstdio>
 

@@ -7,8 +7,8 @@
 // write its own tiles, within its own memory limit, and gets the tiles of others that it reads. Argument: the number of
 // points (default 1024).
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
-#include <granary/mpi/runtime.hpp>
+#include <granary/linalg.hpp>
+#include <granary/mpi.hpp>
 
 #include <cmath>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C = A B with three matrices in files; the memory limit holds an eighth of one. Argument: their order (default 1024).
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,10 +4,10 @@
 // golden section search finds the most likely length. Then each value is predicted from all others, with the variance
 // of that: y_i - (R^-1 y)_i / (R^-1)_ii and s² / (R^-1)_ii (Rasmussen and Williams, Gaussian Processes for Machine
 // Learning, equation 5.12). As far as R is larger than MEMORY, it is on the disk.
-#include <granary/core/base/signal_watch.hpp>
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
-#include <granary/runtime/progress.hpp>
+#include <granary/linalg.hpp>
+#include <granary/progress.hpp>
+#include <granary/signals.hpp>
 
 #include <cmath>
 #include <cstdio>

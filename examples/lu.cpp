@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factors a general matrix in a file that is larger than the memory for its tiles, and solves with the factors later.
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <cstdio>
 #include <filesystem>

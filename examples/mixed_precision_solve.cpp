@@ -3,7 +3,7 @@
 // factorization takes half the memory and half the time, and each refinement reads A once more. A is a matrix in a
 // file, larger than the memory limit. Argument: its order (default 1024).
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Assembles and solves several systems without a wait between them: assembly, factorizations and solves overlap.
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <cmath>
 #include <cstdio>

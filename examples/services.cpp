@@ -4,10 +4,10 @@
 // limit of disk traffic in bytes per second (0: none).
 //
 // Try `kill -USR1 PID` while it runs, and then `kill PID`: no file is left.
-#include <granary/core/base/signal_watch.hpp>
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
-#include <granary/runtime/progress.hpp>
+#include <granary/linalg.hpp>
+#include <granary/progress.hpp>
+#include <granary/signals.hpp>
 
 #include <cmath>
 #include <cstdio>

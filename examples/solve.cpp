@@ -1,8 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solves a positive definite system: Views in place, then a matrix in a file, in mixed precision.
 #include <granary/granary.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <cmath>
 #include <cstdio>

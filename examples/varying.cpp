@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays whose sizes are known when they have been computed: the primes of intervals, joined to one list.
 #include <granary/granary.hpp>
-#include <granary/runtime/varying.hpp>
+#include <granary/varying.hpp>
 
 #include <cstdint>
 #include <cstdio>

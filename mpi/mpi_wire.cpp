@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/pack_lines.hpp>
-#include <granary/core/engine/poll_pause.hpp>
-#include <granary/distributed/wires/packet.hpp>
-#include <granary/mpi/mpi_wire.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/pack_lines.hpp>
+#include <granary/detail/core/engine/poll_pause.hpp>
+#include <granary/detail/distributed/wires/packet.hpp>
+#include <granary/detail/mpi/mpi_wire.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/mpi/mpi_wire.hpp>
-#include <granary/mpi/node_share.hpp>
-#include <granary/mpi/runtime.hpp>
-#include <granary/runtime/warnings.hpp>
+#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/mpi/node_share.hpp>
+#include <granary/detail/mpi/runtime.hpp>
+#include <granary/detail/runtime/warnings.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/runtime/config.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <mpi.h>
 

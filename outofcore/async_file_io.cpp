@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/async_file_io.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include <granary/core/base/error.hpp>
-#include <granary/outofcore/io_engines.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/io_engines.hpp>
 
 namespace granary {
 

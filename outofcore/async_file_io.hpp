@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/outofcore/file.hpp>
-#include <granary/outofcore/storage.hpp>
-#include <granary/outofcore/throttle.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/outofcore/file.hpp>
+#include <granary/detail/outofcore/storage.hpp>
+#include <granary/detail/outofcore/throttle.hpp>
 
 namespace granary {
 

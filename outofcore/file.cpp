@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/file.hpp>
+#include <granary/detail/outofcore/file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include <granary/core/base/error.hpp>
-#include <granary/outofcore/storage.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/storage.hpp>
 
 namespace granary {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <granary/outofcore/async_file_io.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
 
 namespace granary::detail {
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/io_thread.hpp>
+#include <granary/detail/outofcore/io_thread.hpp>
 
-#include <granary/core/base/start_thread.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/scratch_storage.hpp>
+#include <granary/detail/outofcore/scratch_storage.hpp>
 
 #include <utility>
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include <granary/core/base/export.hpp>
-#include <granary/outofcore/async_file_io.hpp>
-#include <granary/outofcore/storage.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
+#include <granary/detail/outofcore/storage.hpp>
 
 namespace granary {
 

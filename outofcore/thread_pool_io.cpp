@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
-#include <granary/outofcore/io_engines.hpp>
-#include <granary/outofcore/io_thread.hpp>
+#include <granary/detail/outofcore/io_engines.hpp>
+#include <granary/detail/outofcore/io_thread.hpp>
 
 namespace granary::detail {
 namespace {

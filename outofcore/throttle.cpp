@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/throttle.hpp>
+#include <granary/detail/outofcore/throttle.hpp>
 
 #include <algorithm>
 #include <utility>
 
-#include <granary/outofcore/io_thread.hpp>
+#include <granary/detail/outofcore/io_thread.hpp>
 
 namespace granary {
 

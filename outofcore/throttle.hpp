@@ -8,8 +8,8 @@
 #include <mutex>
 #include <thread>
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
 
 namespace granary {
 

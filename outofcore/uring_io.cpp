@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/io_engines.hpp>
+#include <granary/detail/outofcore/io_engines.hpp>
 
 #ifdef GRANARY_HAVE_URING
 
@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/outofcore/io_thread.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/io_thread.hpp>
 
 namespace granary::detail {
 namespace {

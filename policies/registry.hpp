@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/policy_set.hpp>
-#include <granary/policies/policy_options.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/policy_set.hpp>
+#include <granary/detail/policies/policy_options.hpp>
 
 #include <cstdint>
 #include <functional>

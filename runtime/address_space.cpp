@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/address_space.hpp>
+#include <granary/detail/runtime/address_space.hpp>
 
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/start_thread.hpp>
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
+#include <granary/detail/runtime/machine.hpp>
 
 #include <unistd.h>
 

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/parameters.hpp>
-#include <granary/runtime/host_task.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/parameters.hpp>
+#include <granary/detail/runtime/host_task.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/checks.hpp>
+#include <granary/detail/runtime/checks.hpp>
 
 #include <algorithm>
 #include <array>

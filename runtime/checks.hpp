@@ -1,17 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/parameters.hpp>
-#include <granary/runtime/checked_body.hpp>
-#include <granary/runtime/commuting_orders.hpp>
-#include <granary/runtime/host_task.hpp>
-#include <granary/runtime/page_guard.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/parameters.hpp>
+#include <granary/detail/runtime/checked_body.hpp>
+#include <granary/detail/runtime/commuting_orders.hpp>
+#include <granary/detail/runtime/host_task.hpp>
+#include <granary/detail/runtime/page_guard.hpp>
 
 #include <cstdint>
 #include <map>

@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/engine/data_bytes.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/model/distribution.hpp>
-#include <granary/distributed/distributed_submitter.hpp>
-#include <granary/distributed/exchange.hpp>
-#include <granary/distributed/wires/processes.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/engine/data_bytes.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/model/distribution.hpp>
+#include <granary/detail/distributed/distributed_submitter.hpp>
+#include <granary/detail/distributed/exchange.hpp>
+#include <granary/detail/distributed/wires/processes.hpp>
 
 #include <exception>
 #include <memory>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/runtime/checked_body.hpp>
+#include <granary/detail/runtime/checked_body.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,18 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/config.hpp>
+#include <granary/detail/runtime/config.hpp>
 
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/backends/host_workers.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/runtime/address_space.hpp>
-#include <granary/runtime/host_plan.hpp>
-#include <granary/runtime/machine.hpp>
-#include <granary/simulator/auto/auto_scheduler.hpp>
-#include <granary/trace/trace_file.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/backends/host_workers.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/runtime/address_space.hpp>
+#include <granary/detail/runtime/host_plan.hpp>
+#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/simulator/auto/auto_scheduler.hpp>
+#include <granary/detail/trace/trace_file.hpp>
 
 #include <unistd.h>
 

@@ -1,17 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/lines.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/runtime/data_releaser.hpp>
-#include <granary/runtime/view_lines.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/lines.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/runtime/data_releaser.hpp>
+#include <granary/detail/runtime/view_lines.hpp>
 
 #include <array>
 #include <concepts>
@@ -255,6 +255,15 @@ Argument argument_at(Shape const& shape, KernelCall const& call, std::size_t acc
 
 /// A handle on a datum with the shape of `View`; its copies refer to the same datum. When the last one is destroyed,
 /// the datum is released as soon as the tasks submitted so far have used it.
+///
+/// ```cpp
+/// Kokkos::View<double*, Kokkos::HostSpace> view("x", 3);
+/// granary::Runtime runtime;
+/// auto const x = runtime.data(view);
+/// runtime.submit("one", [](auto const&, auto values) { values(1) = 1; }, read_write(x));
+/// runtime.wait();
+/// assert(view(1) == 1);
+/// ```
 template <class View>
 class GRANARY_EXPORT Data {
  public:

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/engine.hpp>
-#include <granary/runtime/data_releaser.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/runtime/data_releaser.hpp>
 
 #include <spdlog/spdlog.h>
 

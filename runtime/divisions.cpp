@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/divisions.hpp>
+#include <granary/detail/runtime/divisions.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/engine.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/engine.hpp>
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/runtime/parts.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/runtime/parts.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <atomic>
 #include <cstddef>

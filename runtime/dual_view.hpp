@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/runtime/runtime.hpp>
-#include <granary/runtime/two_sides.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/two_sides.hpp>
 
 #include <Kokkos_DualView.hpp>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/held_data.hpp>
+#include <granary/detail/runtime/held_data.hpp>
 
-#include <granary/core/model/submitter.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/host_plan.hpp>
+#include <granary/detail/runtime/host_plan.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/machine.hpp>
 
 #include <algorithm>
 #include <cmath>

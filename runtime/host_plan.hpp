@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/core_groups.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/runtime/config.hpp>
+#include <granary/detail/core/backends/core_groups.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/runtime/config.hpp>
 
 #include <vector>
 

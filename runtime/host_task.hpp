@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/runtime/data.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/runtime/data.hpp>
 
 #include <algorithm>
 #include <array>

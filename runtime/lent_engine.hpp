@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/engine/engine.hpp>
+#include <granary/detail/core/engine/engine.hpp>
 
 #include <memory>
 #include <semaphore>

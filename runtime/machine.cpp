@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/runtime/machine.hpp>
 
-#include <granary/core/backends/device_copies.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/backends/divided_device.hpp>
-#include <granary/core/backends/emulated_api.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/outofcore/storage.hpp>
-#include <granary/runtime/machine_cache.hpp>
+#include <granary/detail/core/backends/device_copies.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/backends/divided_device.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/storage.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
 
 #include <algorithm>
 #include <charconv>

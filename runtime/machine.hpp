@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/backends/link_calibration.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/runtime/config.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/link_calibration.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/runtime/config.hpp>
 
 #include <memory>
 #include <string>

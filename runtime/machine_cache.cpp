@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
 
-#include <granary/core/backends/device_copies.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/outofcore/disk_node.hpp>
-#include <granary/outofcore/scratch_storage.hpp>
+#include <granary/detail/core/backends/device_copies.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/disk_node.hpp>
+#include <granary/detail/outofcore/scratch_storage.hpp>
 
 #include <spdlog/spdlog.h>
 

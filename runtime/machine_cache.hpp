@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/link_calibration.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/engine/performance_models.hpp>
-#include <granary/runtime/config.hpp>
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/core/backends/link_calibration.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
+#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/machine.hpp>
 
 #include <filesystem>
 #include <memory>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/runtime/node_share.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/runtime/node_share.hpp>
 
 #include <spdlog/fmt/fmt.h>
 

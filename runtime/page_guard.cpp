@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/page_guard.hpp>
+#include <granary/detail/runtime/page_guard.hpp>
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,17 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/data.hpp>
-#include <granary/core/model/parameters.hpp>
-#include <granary/runtime/data.hpp>
-#include <granary/runtime/host_task.hpp>
-#include <granary/runtime/reduce.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/data.hpp>
+#include <granary/detail/core/model/parameters.hpp>
+#include <granary/detail/runtime/data.hpp>
+#include <granary/detail/runtime/host_task.hpp>
+#include <granary/detail/runtime/reduce.hpp>
 
 #include <algorithm>
 #include <array>

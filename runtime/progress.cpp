@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/progress.hpp>
+#include <granary/detail/runtime/progress.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/say.hpp>
-#include <granary/core/base/start_thread.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/say.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -45,7 +45,7 @@ struct GRANARY_EXPORT ProgressOptions {
 /// must outlive it. Without a line and a callback it costs nothing, otherwise one thread, and about 1 µs per look.
 ///
 /// ```cpp
-/// #include <granary/runtime/progress.hpp>
+/// #include <granary/progress.hpp>
 /// granary::Runtime runtime;
 /// granary::Progress const bar(runtime, "kriging", {.callback = [](granary::ProgressFigures const& now) {
 ///                               std::printf("%g s: %d tasks\n", now.seconds, static_cast<int>(now.tasks_done));

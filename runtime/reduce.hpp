@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/runtime/data.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/runtime/data.hpp>
 
 #include <cstddef>
 #include <limits>

@@ -1,18 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/process_exit.hpp>
-#include <granary/core/base/say.hpp>
-#include <granary/core/base/signal_watch.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/core/model/trace.hpp>
-#include <granary/runtime/runtime_parts.hpp>
-#include <granary/runtime/warnings.hpp>
-#include <granary/schedules/schedule.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
+#include <granary/detail/core/base/say.hpp>
+#include <granary/detail/core/base/signal_watch.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/core/model/trace.hpp>
+#include <granary/detail/runtime/runtime_parts.hpp>
+#include <granary/detail/runtime/warnings.hpp>
+#include <granary/detail/schedules/schedule.hpp>
 
 #include <spdlog/spdlog.h>
 

@@ -1,25 +1,25 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/lines.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/data.hpp>
-#include <granary/core/model/parameters.hpp>
-#include <granary/core/planner/failure.hpp>
-#include <granary/outofcore/storage.hpp>
-#include <granary/runtime/config.hpp>
-#include <granary/runtime/data.hpp>
-#include <granary/runtime/host_task.hpp>
-#include <granary/runtime/parts.hpp>
-#include <granary/runtime/reduce.hpp>
-#include <granary/runtime/scalar.hpp>
-#include <granary/runtime/task_handle.hpp>
-#include <granary/runtime/temporary.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/lines.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/data.hpp>
+#include <granary/detail/core/model/parameters.hpp>
+#include <granary/detail/core/planner/failure.hpp>
+#include <granary/detail/outofcore/storage.hpp>
+#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/data.hpp>
+#include <granary/detail/runtime/host_task.hpp>
+#include <granary/detail/runtime/parts.hpp>
+#include <granary/detail/runtime/reduce.hpp>
+#include <granary/detail/runtime/scalar.hpp>
+#include <granary/detail/runtime/task_handle.hpp>
+#include <granary/detail/runtime/temporary.hpp>
 
 #include <algorithm>
 #include <array>
@@ -201,7 +201,7 @@ class GRANARY_EXPORT Runtime {
   /// const`: from the numbers of elements of all data of the task, by access, a bound of those that it leaves in the
   /// datum of that access. Memory must have room for 2 * `most`. A task accesses it once, as one of its first 8 data.
   /// Throws InvalidArgument if `expected` is more than `most`, or `most` is 0, or for more than 2^63 - 1 bytes. Include
-  /// <granary/runtime/varying.hpp> to use it.
+  /// <granary/varying.hpp> to use it.
   template <class T>
   [[nodiscard]] Varying<T> varying(std::string_view label, std::size_t most, std::size_t expected);
   template <class T>
@@ -300,7 +300,7 @@ class GRANARY_EXPORT Runtime {
   void cancel_on(std::stop_token const& token);
   /// Cancels in the same way at a signal that ends the run, or now if one has arrived: waits throw Interrupted. A
   /// request for the state (SIGUSR1) prints `describe` to standard error, and the run goes on. The last watch counts;
-  /// the destructor of the Runtime leaves it first. Include <granary/core/base/signal_watch.hpp> to use it.
+  /// the destructor of the Runtime leaves it first. Include <granary/signals.hpp> to use it.
   template <std::same_as<SignalWatch> Watch>
   void cancel_on(Watch const& signals) {
     cancel_on_signals(signals);
@@ -311,11 +311,11 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] std::string describe() const;
 
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
-  /// asks for it. O(events). Include <granary/core/model/trace.hpp> to use it.
+  /// asks for it. O(events). Include <granary/detail/core/model/trace.hpp> to use it.
   [[nodiscard]] Trace trace() const;
   /// Which worker ran which of the tasks that have ended; empty unless RuntimeOptions::save_schedule or record_schedule
   /// asks for it. Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Include
-  /// <granary/schedules/schedule.hpp> to use it.
+  /// <granary/schedule.hpp> to use it.
   [[nodiscard]] Schedule schedule() const;
 
   /// An array in the memory of a device of this Runtime, by its index in `devices()`: a View for `data` whose elements
@@ -332,7 +332,7 @@ class GRANARY_EXPORT Runtime {
     return data_kept(view.view, view.label, view.memory, {});
   }
 
-  // For dual_data, <granary/runtime/dual_view.hpp>.
+  // For dual_data, <granary/detail/runtime/dual_view.hpp>.
   template <class View>
   Data<View> data_with_mirror(View const& view, detail::MirrorSide const& mirror) {
     return data_kept(view, "", nullptr, mirror);
@@ -386,7 +386,7 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] detail::DataReleaser releaser() const;
   /// For granary's own tests and measurements.
   [[nodiscard]] Engine& engine();
-  /// Include <granary/core/engine/statistics.hpp> to use it.
+  /// Include <granary/trace.hpp> to use it.
   [[nodiscard]] EngineStatistics statistics() const;
   /// Registers a datum of `bytes` bytes; data with an address may be registered several times, see
   /// Engine::add_host_data. Release it with `submitter().release_data`, once per registration.

@@ -1,21 +1,21 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/runtime_parts.hpp>
+#include <granary/detail/runtime/runtime_parts.hpp>
 
-#include <granary/core/backends/device_copies.hpp>
-#include <granary/core/backends/device_launcher.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/backends/host_workers.hpp>
-#include <granary/core/backends/kokkos_tools.hpp>
-#include <granary/core/backends/page_placement.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/peers.hpp>
-#include <granary/outofcore/scratch_storage.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/runtime/host_plan.hpp>
-#include <granary/runtime/two_sides.hpp>
-#include <granary/runtime/warnings.hpp>
-#include <granary/schedules/schedule.hpp>
-#include <granary/trace/trace_file.hpp>
+#include <granary/detail/core/backends/device_copies.hpp>
+#include <granary/detail/core/backends/device_launcher.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/backends/host_workers.hpp>
+#include <granary/detail/core/backends/kokkos_tools.hpp>
+#include <granary/detail/core/backends/page_placement.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/outofcore/scratch_storage.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/runtime/host_plan.hpp>
+#include <granary/detail/runtime/two_sides.hpp>
+#include <granary/detail/runtime/warnings.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/trace/trace_file.hpp>
 
 #include <spdlog/spdlog.h>
 

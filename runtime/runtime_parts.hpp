@@ -1,22 +1,22 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/device_memory.hpp>
-#include <granary/distributed/exchange.hpp>
-#include <granary/distributed/wires/processes.hpp>
-#include <granary/outofcore/async_file_io.hpp>
-#include <granary/outofcore/disk_node.hpp>
-#include <granary/runtime/checks.hpp>
-#include <granary/runtime/common_data.hpp>
-#include <granary/runtime/divisions.hpp>
-#include <granary/runtime/lent_engine.hpp>
-#include <granary/runtime/machine.hpp>
-#include <granary/runtime/machine_cache.hpp>
-#include <granary/runtime/reductions.hpp>
-#include <granary/runtime/runtime.hpp>
-#include <granary/runtime/watchdog.hpp>
-#include <granary/schedules/recorder/schedule_recorder.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/device_memory.hpp>
+#include <granary/detail/distributed/exchange.hpp>
+#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
+#include <granary/detail/outofcore/disk_node.hpp>
+#include <granary/detail/runtime/checks.hpp>
+#include <granary/detail/runtime/common_data.hpp>
+#include <granary/detail/runtime/divisions.hpp>
+#include <granary/detail/runtime/lent_engine.hpp>
+#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/reductions.hpp>
+#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/watchdog.hpp>
+#include <granary/detail/schedules/recorder/schedule_recorder.hpp>
 
 #include <cstddef>
 #include <exception>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/temporary.hpp>
+#include <granary/detail/runtime/temporary.hpp>
 
-#include <granary/core/base/checked.hpp>
+#include <granary/detail/core/base/checked.hpp>
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/two_sides.hpp>
+#include <granary/detail/runtime/two_sides.hpp>
 
-#include <granary/core/engine/engine.hpp>
-#include <granary/runtime/runtime_parts.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/runtime/runtime_parts.hpp>
 
 namespace granary::detail {
 

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/runtime/runtime.hpp>
-#include <granary/runtime/temporary.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/temporary.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ namespace granary {
 ///   cannot be stopped halfway, commute, or be reduced.
 ///
 /// ```cpp
-/// #include <granary/runtime/varying.hpp>
+/// #include <granary/varying.hpp>
 /// struct Append {  // x becomes x and the numbers up to its next element
 ///   static constexpr bool launches_kokkos_kernels = false;
 ///   template <class Exec, class X>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/engine/lines.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/engine/lines.hpp>
 
 #include <array>
 #include <cstddef>

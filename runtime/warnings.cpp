@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/warnings.hpp>
+#include <granary/detail/runtime/warnings.hpp>
 
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/runtime/host_plan.hpp>
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/runtime/host_plan.hpp>
+#include <granary/detail/runtime/machine.hpp>
 
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/runtime/config.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/runtime/config.hpp>
 
 #include <cstddef>
 #include <limits>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/watchdog.hpp>
+#include <granary/detail/runtime/watchdog.hpp>
 
-#include <granary/core/base/start_thread.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
 
 #include <algorithm>
 #include <chrono>

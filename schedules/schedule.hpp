@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -38,7 +38,7 @@ struct GRANARY_EXPORT ScheduleWorker {
 /// Which worker runs which tasks of a graph in which order, recorded from a run or computed.
 ///
 /// ```cpp
-/// #include <granary/schedules/schedule.hpp>
+/// #include <granary/schedule.hpp>
 /// granary::Schedule schedule;
 /// schedule.workers = {{"gpu0", granary::WorkerKind::Device, "gpu0"}};
 /// schedule.codelets = {"gemm"};

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/stable_hash.hpp>
-#include <granary/schedules/signatures.hpp>
+#include <granary/detail/core/base/stable_hash.hpp>
+#include <granary/detail/schedules/signatures.hpp>
 
 #include <bit>
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace granary {
 /// their ids nor data that no task uses matter. Tasks without a worker (Codelet::external) have no signature.
 ///
 /// ```cpp
-/// #include <granary/schedules/signatures.hpp>
+/// #include <granary/schedule.hpp>
 /// granary::Access const updates[] = {{granary::DataId(7), granary::AccessMode::ReadWrite}};
 /// auto const bytes = [](granary::DataId) { return granary::Bytes(4096); };
 /// granary::TaskSignatures here, there;

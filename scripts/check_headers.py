@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The installed headers, cmake/GranaryHeaders.cmake, are the public ones and what these include; examples and the
-reference use public ones only; the façade's header includes few. Prints each fault and exits with 1; with --write, first
-writes the second list of that file."""
+"""Examples, documents and programs of the install test include only the front door, include/granary/*.hpp, and the
+headers there define nothing: what they include is installed as granary/detail/..., and nothing else is. The façade's
+header includes few. Prints each fault and exits with 1."""
 import argparse
 import pathlib
 import re
@@ -10,16 +10,21 @@ import sys
 
 # granary.hpp may include this many of granary's headers, directly and through others.
 MOST_OF_FACADE = 28
-# <granary/X> is the file X, except for the umbrella.
-UMBRELLA = {"granary.hpp": "runtime/granary.hpp"}
-LISTS = "cmake/GranaryHeaders.cmake"
+# The headers of the front door are one for each thing that a user comes for.
+MOST_FRONT_DOORS = 14
+FRONT = "include/granary"
 # Documents and programs that show what a user includes.
-SHOWN = ("docs/reference.md", "examples/*.cpp", "examples/own_policy/*.cpp", "tests/install/*/*.cpp")
+SHOWN = ("README.md", "docs/*.md", "examples/*.cpp", "examples/*/*.cpp", "tests/install/*/*.cpp")
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]granary/([^>\"]+)[>\"]", re.M)
 
 
 def file_of(root, header):
-    return root / UMBRELLA.get(header, header)
+    """The file of <granary/HEADER>."""
+    return root / header.removeprefix("detail/") if header.startswith("detail/") else root / FRONT / header
+
+
+def front_door(root):
+    return sorted(file.name for file in (root / FRONT).glob("*.hpp"))
 
 
 def closure(root, headers):
@@ -33,49 +38,28 @@ def closure(root, headers):
     return found
 
 
-def listed(text, name):
-    """The headers of a list in cmake/GranaryHeaders.cmake."""
-    return re.search(rf"set\({name}\b([^)]*)\)", text)[1].split()
-
-
 def faults(root):
-    text = (root / LISTS).read_text(encoding="utf-8")
-    public = listed(text, "granary_public_headers") + listed(text, "granary_mpi_headers")
-    needed = listed(text, "granary_included_headers")
-    for header in public + needed:
-        if not file_of(root, header).exists():
-            yield f"{LISTS} names {header}, which does not exist"
-            return
-    installed = closure(root, public)
-    for header in sorted(installed - {*public, *needed}):
-        yield f"{header} is included by an installed header and not installed: run scripts/check_headers.py --write"
-    for header in sorted(set(needed) - installed | set(needed) & set(public)):
-        yield f"{header} is included by no public header, or public itself: run scripts/check_headers.py --write"
+    public = front_door(root)
+    if len(public) > MOST_FRONT_DOORS:
+        yield f"{FRONT} has {len(public)} headers, more than {MOST_FRONT_DOORS}"
+    for header in public:
+        text = (root / FRONT / header).read_text(encoding="utf-8")
+        for line in text.splitlines():
+            if line and not line.startswith(("//", "#include", "#pragma once")):
+                yield f"{FRONT}/{header} has more than comments and includes: {line}"
     for shown in (file for pattern in SHOWN for file in sorted(root.glob(pattern))):
-        used = re.findall(r"granary/([a-z0-9_/]+\.hpp)", shown.read_text(encoding="utf-8"))
+        used = re.findall(r"granary/((?:[a-z0-9_]+/)*[a-z0-9_]+\.hpp)", shown.read_text(encoding="utf-8"))
         for header in sorted(set(used) - set(public)):
-            yield f"{shown.relative_to(root)} names granary/{header}, which is not public: see {LISTS}"
+            yield f"{shown.relative_to(root)} names granary/{header}, which is not in {FRONT}"
     included = closure(root, ["granary.hpp"]) - {"granary.hpp"}
     if len(included) > MOST_OF_FACADE:
         yield f"granary.hpp includes {len(included)} of granary's headers, more than {MOST_OF_FACADE}: {' '.join(sorted(included))}"
 
 
-def write(root):
-    text = (root / LISTS).read_text(encoding="utf-8")
-    public = listed(text, "granary_public_headers") + listed(text, "granary_mpi_headers")
-    lines = "\n".join(f"  {header}" for header in sorted(closure(root, public) - set(public)))
-    text = re.sub(r"(set\(granary_included_headers)\s[^)]*\)", lambda found: f"{found[1]}\n{lines})", text)
-    (root / LISTS).write_text(text, encoding="utf-8")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1])
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.write:
-        write(arguments.root)
-    found = list(faults(arguments.root))
+    found = list(faults(parser.parse_args().root))
     for fault in found:
         print(fault)
     print(f"headers: {len(found)} fault{'' if len(found) == 1 else 's'}")

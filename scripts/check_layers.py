@@ -65,12 +65,10 @@ LAYERS = {
     "workloads/search": MODEL + ["workloads/bounds"],
     "workloads": MODEL + ["linalg/data", "linalg/priorities"] + ALGORITHMS,
 }
-LAYERS["linalg/linalg.hpp"] = LAYERS["linalg/runtime"] + ["linalg/runtime"]
 # The top-level folders, lowest first: none includes one that follows it, whatever the table says.
 FOLDERS = ["core", "schedules", "policies", "distributed", "simulator", "trace", "outofcore", "runtime", "linalg", "mpi", "workloads"]
-# Everything may be included by these; granary.hpp is the umbrella of the façade.
-TOP = ["apps", "examples", "bench", "tests", "docs"]
-UMBRELLA = {"granary.hpp": "runtime"}
+# Everything may be included by these; include/granary is the front door.
+TOP = ["include", "apps", "examples", "bench", "tests", "docs"]
 
 # (pattern of files, exceptions, forbidden pattern, reason)
 FORBIDDEN = [
@@ -94,7 +92,7 @@ LENGTHS = [(r"core/planner/.*\.hpp", 150), (r"core/planner/.*\.cpp", 400)]
 OWN_CLASSES = r"core/planner/.*\.cpp"
 MEMBER = re.compile(r"^(?:[\w:<>,&*\[\] ]+ )?[*&]?(?:\w+::)*?([A-Z]\w+)::~?\w+\(")
 
-INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]granary/([^>\"]+)[>\"]")
+INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]granary/(detail/)?([^>\"]+)[>\"]")
 
 
 def layer_of(path):
@@ -124,14 +122,15 @@ def violations(path, text):
         code = line.split("//")[0] if not line.lstrip().startswith("#") else line
         include = INCLUDE.search(line)
         if include:
-            included = include.group(1)
-            target = UMBRELLA.get(included, included)
+            inner, included = include.groups()
             if layer is None:
                 yield number, "this folder belongs to no layer: name it in scripts/check_layers.py"
-            elif layer_of(target) is None:
-                yield number, f"<granary/{included}> belongs to no layer"
-            elif not may_include(layer, target):
-                yield number, f"{layer} may not include <granary/{included}>"
+            elif not inner and layer not in TOP:
+                yield number, f"{layer} may not include the front door, <granary/{included}>"
+            elif inner and layer_of(included) is None:
+                yield number, f"<granary/detail/{included}> belongs to no layer"
+            elif inner and not may_include(layer, included):
+                yield number, f"{layer} may not include <granary/detail/{included}>"
         for files, but_not, forbidden, why in FORBIDDEN:
             if re.fullmatch(files, path) and not re.fullmatch(but_not, path) and re.search(forbidden, code):
                 yield number, why
@@ -155,8 +154,8 @@ def lengths_and_classes(root, path, text):
 
 def cycles(texts):
     """(path, line number, message) for each include that closes a circle; `texts` by path."""
-    edges = {path: [(number, found[1]) for number, line in enumerate(text.splitlines(), 1)
-                    if (found := INCLUDE.search(line)) and found[1] in texts] for path, text in texts.items()}
+    edges = {path: [(number, found[2]) for number, line in enumerate(text.splitlines(), 1)
+                    if (found := INCLUDE.search(line)) and found[1] and found[2] in texts] for path, text in texts.items()}
     done, open_now = set(), []
 
     def visit(path):

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tasks that run as inner graphs, as in Engine: see core/engine/host_worker.cpp.
-#include <granary/core/planner/driver_rules.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/planner/driver_rules.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <algorithm>
 

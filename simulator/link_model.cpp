@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/simulator/link_model.hpp>
+#include <granary/detail/simulator/link_model.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The location of platform files.
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/text_file.hpp>
-#include <granary/simulator/platform.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/text_file.hpp>
+#include <granary/detail/simulator/platform.hpp>
 
 #include <dlfcn.h>
 

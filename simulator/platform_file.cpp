@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Platforms as JSON: docs/platforms.md describes the fields.
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
-#include <granary/simulator/platform.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/simulator/platform.hpp>
 
 #include <nlohmann/json.hpp>
 

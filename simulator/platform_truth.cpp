@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/core/base/stable_hash.hpp>
-#include <granary/simulator/platform_truth.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/base/stable_hash.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/estimator.hpp>
-#include <granary/simulator/ground_truth.hpp>
-#include <granary/simulator/platform.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/simulator/ground_truth.hpp>
+#include <granary/detail/simulator/platform.hpp>
 
 #include <array>
 #include <cstdint>

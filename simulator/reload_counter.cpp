@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/planner/planner.hpp>
-#include <granary/simulator/reload_counter.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/simulator/reload_counter.hpp>
 
 namespace granary {
 

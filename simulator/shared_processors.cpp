@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/simulator/shared_processors.hpp>
+#include <granary/detail/simulator/shared_processors.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/driver_rules.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/driver_rules.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,25 +1,25 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/paged_array.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/inner_graph.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/core/planner/event.hpp>
-#include <granary/core/planner/observer.hpp>
-#include <granary/core/planner/options.hpp>
-#include <granary/core/planner/outside.hpp>
-#include <granary/core/planner/planner.hpp>
-#include <granary/core/planner/trace_recorder.hpp>
-#include <granary/simulator/event_heap.hpp>
-#include <granary/simulator/faults.hpp>
-#include <granary/simulator/ground_truth.hpp>
-#include <granary/simulator/link_model.hpp>
-#include <granary/simulator/reload_counter.hpp>
-#include <granary/simulator/report.hpp>
-#include <granary/simulator/shared_processors.hpp>
-#include <granary/simulator/slow_workers.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/paged_array.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/core/planner/event.hpp>
+#include <granary/detail/core/planner/observer.hpp>
+#include <granary/detail/core/planner/options.hpp>
+#include <granary/detail/core/planner/outside.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/core/planner/trace_recorder.hpp>
+#include <granary/detail/simulator/event_heap.hpp>
+#include <granary/detail/simulator/faults.hpp>
+#include <granary/detail/simulator/ground_truth.hpp>
+#include <granary/detail/simulator/link_model.hpp>
+#include <granary/detail/simulator/reload_counter.hpp>
+#include <granary/detail/simulator/report.hpp>
+#include <granary/detail/simulator/shared_processors.hpp>
+#include <granary/detail/simulator/slow_workers.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -74,9 +74,9 @@ struct GRANARY_EXPORT SimulatorOptions {
 /// policies, submissions and options yield the same commands.
 ///
 /// ```cpp
-/// #include <granary/policies/registry.hpp>
-/// #include <granary/simulator/platform_truth.hpp>
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/policy.hpp>
+/// #include <granary/simulator.hpp>
+/// #include <granary/workloads.hpp>
 /// auto const platform = granary::Platform::find("v100x1");
 /// granary::PlatformTruth const truth(platform);
 /// granary::PlatformEstimator estimator(platform);

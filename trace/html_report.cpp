@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/html_report.hpp>
+#include <granary/detail/trace/html_report.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/trace/text_file.hpp>
-#include <granary/trace/waits.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/trace/text_file.hpp>
+#include <granary/detail/trace/waits.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

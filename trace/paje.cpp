@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/paje.hpp>
+#include <granary/detail/trace/paje.hpp>
 
-#include <granary/trace/series.hpp>
+#include <granary/detail/trace/series.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/trace.hpp>
-#include <granary/trace/text_file.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/trace.hpp>
+#include <granary/detail/trace/text_file.hpp>
 
 namespace granary {
 

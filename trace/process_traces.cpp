@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/process_traces.hpp>
+#include <granary/detail/trace/process_traces.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/series.hpp>
+#include <granary/detail/trace/series.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/partial_file.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
 
 #include <cstddef>
 #include <iterator>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/trace_file.hpp>
+#include <granary/detail/trace/trace_file.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/trace/chrome_json.hpp>
-#include <granary/trace/html_report.hpp>
-#include <granary/trace/paje.hpp>
-#include <granary/trace/text_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/trace/chrome_json.hpp>
+#include <granary/detail/trace/html_report.hpp>
+#include <granary/detail/trace/paje.hpp>
+#include <granary/detail/trace/text_file.hpp>
 
 namespace granary {
 

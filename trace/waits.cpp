@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/waits.hpp>
+#include <granary/detail/trace/waits.hpp>
 
 #include <algorithm>
 #include <map>

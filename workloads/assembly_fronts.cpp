@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/workloads/assembly_fronts.hpp>
-#include <granary/workloads/registration.hpp>
+#include <granary/detail/workloads/assembly_fronts.hpp>
+#include <granary/detail/workloads/registration.hpp>
 
 #include <array>
 

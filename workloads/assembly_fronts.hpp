@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/workloads/assembly_tree.hpp>
+#include <granary/detail/workloads/assembly_tree.hpp>
 
 namespace granary::detail {
 

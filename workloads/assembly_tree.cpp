@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/workloads/assembly_fronts.hpp>
-#include <granary/workloads/assembly_tree.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/workloads/assembly_fronts.hpp>
+#include <granary/detail/workloads/assembly_tree.hpp>
 
 #include <algorithm>
 

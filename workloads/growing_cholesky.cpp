@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/priorities/cholesky.hpp>
-#include <granary/workloads/growing_cholesky.hpp>
-#include <granary/workloads/tiling.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/priorities/cholesky.hpp>
+#include <granary/detail/workloads/growing_cholesky.hpp>
+#include <granary/detail/workloads/tiling.hpp>
 
 #include <algorithm>
 #include <array>

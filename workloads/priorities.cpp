@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/model/bottom_levels.hpp>
-#include <granary/linalg/priorities/cholesky.hpp>
-#include <granary/workloads/priorities.hpp>
+#include <granary/detail/core/model/bottom_levels.hpp>
+#include <granary/detail/linalg/priorities/cholesky.hpp>
+#include <granary/detail/workloads/priorities.hpp>
 
 namespace granary {
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/core/model/submitter.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/core/model/submitter.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
 /// unbounded machine (DARTS, section 6.1). O(tasks + edges).
 ///
 /// ```cpp
-/// #include <granary/workloads/tiled_lu.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::TiledLu const lu({.tiles = 10});
 /// granary::GraphRecorder graph;
 /// lu.submit(graph, {granary::NodeId(0)});

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/workloads/random_dag.hpp>
-#include <granary/workloads/registration.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/workloads/random_dag.hpp>
+#include <granary/detail/workloads/registration.hpp>
 
 #include <algorithm>
 #include <utility>

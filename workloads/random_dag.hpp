@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/workloads/workload.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/workloads/workload.hpp>
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace granary {
 /// Some data exist at the start and have a home. A quarter of the results are temporary; the others have a home.
 ///
 /// ```cpp
-/// #include <granary/workloads/task_graph_file.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::RandomDag const dag({.tasks = 100, .inputs = 20, .seed = 7});
 /// auto const graph = granary::TaskGraphFile::record(dag);
 /// assert(graph.description().tasks.size() == 100);

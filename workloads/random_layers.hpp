@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/workloads/workload.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/workloads/workload.hpp>
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace granary {
 /// The same options produce the same graph.
 ///
 /// ```cpp
-/// #include <granary/workloads/task_graph_file.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::RandomLayers const layers({.layers = 10, .width = 20, .seed = 7});
 /// auto const graph = granary::TaskGraphFile::record(layers);
 /// assert(graph.description().tasks.size() == 200);

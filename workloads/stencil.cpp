@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/workloads/registration.hpp>
-#include <granary/workloads/stencil.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/workloads/registration.hpp>
+#include <granary/detail/workloads/stencil.hpp>
 
 #include <algorithm>
 #include <optional>

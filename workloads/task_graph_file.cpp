@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/text_file.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/workloads/registration.hpp>
-#include <granary/workloads/task_graph_file.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/text_file.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/workloads/registration.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
 
 #include <algorithm>
 #include <utility>

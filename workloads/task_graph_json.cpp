@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
-#include <granary/workloads/task_graph_file.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
 
 #include <nlohmann/json.hpp>
 

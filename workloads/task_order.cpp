@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/task_graph.hpp>
-#include <granary/workloads/task_graph_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/task_graph.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
 
 #include <algorithm>
 #include <functional>

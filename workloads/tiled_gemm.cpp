@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/workloads/registration.hpp>
-#include <granary/workloads/tiled_gemm.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/workloads/registration.hpp>
+#include <granary/detail/workloads/tiled_gemm.hpp>
 
 #include <array>
 

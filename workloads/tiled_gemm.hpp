@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/workloads/tiling.hpp>
-#include <granary/workloads/workload.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/workloads/tiling.hpp>
+#include <granary/detail/workloads/workload.hpp>
 
 namespace granary {
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/workloads/registration.hpp>
-#include <granary/workloads/tiled_lu.hpp>
-#include <granary/workloads/with_scalar.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/workloads/registration.hpp>
+#include <granary/detail/workloads/tiled_lu.hpp>
+#include <granary/detail/workloads/with_scalar.hpp>
 
 namespace granary {
 namespace {

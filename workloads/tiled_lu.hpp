@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/workloads/tiling.hpp>
-#include <granary/workloads/workload.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/workloads/tiling.hpp>
+#include <granary/detail/workloads/workload.hpp>
 
 namespace granary {
 
@@ -15,7 +15,7 @@ namespace granary {
 ///   gemm     A(i,j) := A(i,j) - A(i,k) A(k,j)   2 b^3
 ///
 /// ```cpp
-/// #include <granary/workloads/task_graph_file.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::TiledLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
 /// auto const graph = granary::TaskGraphFile::record(lu).description();
 /// assert(graph.tasks.size() == 14);  // 3 getrf, 6 trsm, 5 gemm
@@ -44,7 +44,7 @@ class GRANARY_EXPORT TiledLu final : public Workload {
 ///   swap_all_rows  the exchanges of all later panels in a column of L, at the end
 ///
 /// ```cpp
-/// #include <granary/workloads/task_graph_file.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::TiledPivotedLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
 /// auto const graph = granary::TaskGraphFile::record(lu).description();
 /// assert(graph.tasks.size() == 16);  // 3 getrf_panel, 3 swap_rows, 3 trsm_ll, 5 gemm, 2 swap_all_rows

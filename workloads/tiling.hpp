@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/precision.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/precision.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/precision.hpp>
-#include <granary/linalg/data/scalar.hpp>
+#include <granary/detail/core/model/precision.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
 
 namespace granary::detail {
 

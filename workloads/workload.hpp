@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/submitter.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/submitter.hpp>
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ struct GRANARY_EXPORT DataHome {
 /// time.
 ///
 /// ```cpp
-/// #include <granary/workloads/task_graph_file.hpp>
+/// #include <granary/workloads.hpp>
 /// struct Chain : granary::Workload {  // ten tasks, one after the other
 ///   void submit(granary::Submitter& to, granary::DataHome home) const override {
 ///     auto const gemm = to.add_codelet({.name = "gemm", .variant = "d"});

@@ -2,7 +2,7 @@
 #include "apps/common/choose_blas.hpp"
 #include "apps/common/probe_blas.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <fmt/format.h>
 

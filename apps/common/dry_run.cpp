@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/dry_run.hpp"
 
-#include <granary/outofcore/storage.hpp>
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/outofcore/storage.hpp>
+#include <granary/detail/runtime/machine.hpp>
 
 #include <algorithm>
 #include <utility>

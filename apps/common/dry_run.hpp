@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/residuals/residual.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/residuals/residual.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/lu_tasks.hpp"
 
-#include <granary/linalg/linalg.hpp>
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/runtime/machine.hpp>
+#include <granary/linalg.hpp>
 
 #include <fmt/format.h>
 

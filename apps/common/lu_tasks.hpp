@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <cstdint>
 #include <functional>

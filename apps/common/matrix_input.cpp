@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/matrix_input.hpp"
 
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <fmt/format.h>
 

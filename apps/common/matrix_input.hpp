@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/files/matrix_source.hpp>
-#include <granary/linalg/generators/generators.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/distribution.hpp>
+#include <granary/detail/core/model/distribution.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/print.hpp"
 
-#include <granary/trace/text_file.hpp>
+#include <granary/detail/trace/text_file.hpp>
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/processes.hpp"
 
-#include <granary/core/base/signal_watch.hpp>
-#include <granary/runtime/node_share.hpp>
-#include <granary/runtime/warnings.hpp>
+#include <granary/detail/core/base/signal_watch.hpp>
+#include <granary/detail/runtime/node_share.hpp>
+#include <granary/detail/runtime/warnings.hpp>
 
 #ifdef GRANARY_HAVE_MPI
-#include <granary/mpi/mpi_wire.hpp>
-#include <granary/mpi/node_share.hpp>
+#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/mpi/node_share.hpp>
 #endif
 
 #include <fmt/format.h>

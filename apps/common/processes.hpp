@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/distributed/wires/processes.hpp>
-#include <granary/runtime/config.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/runtime/config.hpp>
 
 #include <functional>
 #include <memory>

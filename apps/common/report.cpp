@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/report.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
-#include <granary/trace/html_report.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/trace/html_report.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/trace.hpp>
-#include <granary/linalg/files/matrix_file.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/trace.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/algorithms/norms.hpp>
-#include <granary/linalg/algorithms/not_finite.hpp>
-#include <granary/linalg/runtime/matrices.hpp>
-#include <granary/linalg/runtime/shared_sink.hpp>
+#include <granary/detail/linalg/algorithms/norms.hpp>
+#include <granary/detail/linalg/algorithms/not_finite.hpp>
+#include <granary/detail/linalg/runtime/matrices.hpp>
+#include <granary/detail/linalg/runtime/shared_sink.hpp>
 
 #include <cmath>
 #include <cstdint>

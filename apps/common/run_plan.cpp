@@ -1,15 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/run_plan.hpp"
 
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/runtime/tile_choice.hpp>
-#include <granary/outofcore/storage.hpp>
-#include <granary/runtime/machine.hpp>
-#include <granary/runtime/machine_cache.hpp>
-#include <granary/runtime/warnings.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/runtime/tile_choice.hpp>
+#include <granary/detail/outofcore/storage.hpp>
+#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/warnings.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/data/tile_grid.hpp>
-#include <granary/runtime/config.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/runtime/config.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 #include <type_traits>
 #include <utility>

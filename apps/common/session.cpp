@@ -1,16 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/session.hpp"
 
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/backends/kokkos_start.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/linalg/runtime/blas_speed.hpp>
-#include <granary/linalg/runtime/shared_sink.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/schedules/schedule.hpp>
-#include <granary/trace/html_report.hpp>
-#include <granary/trace/trace_file.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/kokkos_start.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/linalg/runtime/blas_speed.hpp>
+#include <granary/detail/linalg/runtime/shared_sink.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/trace/html_report.hpp>
+#include <granary/detail/trace/trace_file.hpp>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/signal_watch.hpp>
-#include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/files/matrix_sink.hpp>
-#include <granary/linalg/residuals/residual.hpp>
-#include <granary/runtime/progress.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/signal_watch.hpp>
+#include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/files/matrix_sink.hpp>
+#include <granary/detail/linalg/residuals/residual.hpp>
+#include <granary/detail/runtime/progress.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <chrono>
 #include <functional>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/version.hpp"
 
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/linalg/kernels/kernel_choice.hpp>
-#include <granary/outofcore/async_file_io.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
 
 #include <fmt/format.h>
 #include <hdf5.h>

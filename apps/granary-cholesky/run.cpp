@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.hpp"
 
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <fmt/format.h>
 

@@ -1,17 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "describe.hpp"
 
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/linalg/kernels/kernel_choice.hpp>
-#include <granary/linalg/kernels/kernel_speed.hpp>
-#include <granary/outofcore/async_file_io.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/runtime/host_plan.hpp>
-#include <granary/runtime/machine_cache.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/linalg/kernels/kernel_speed.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/runtime/host_plan.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/kokkos_start.hpp>
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/backends/kokkos_start.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "text.hpp"
 
-#include <granary/core/base/units.hpp>
+#include <granary/detail/core/base/units.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

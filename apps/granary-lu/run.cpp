@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.hpp"
 
-#include <granary/linalg/algorithms/io_bounds.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/residuals/residual.hpp>
-#include <granary/linalg/runtime/matrices.hpp>
+#include <granary/detail/linalg/algorithms/io_bounds.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/residuals/residual.hpp>
+#include <granary/detail/linalg/runtime/matrices.hpp>
 
 #include <fmt/format.h>
 

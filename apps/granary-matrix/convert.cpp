@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "convert.hpp"
 
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/linalg/files/copy_matrix.hpp>
-#include <granary/linalg/files/csv_file.hpp>
-#include <granary/linalg/files/matrix_market.hpp>
-#include <granary/linalg/files/matrix_sink.hpp>
-#include <granary/linalg/files/npy_sink.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/files/copy_matrix.hpp>
+#include <granary/detail/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/files/matrix_market.hpp>
+#include <granary/detail/linalg/files/matrix_sink.hpp>
+#include <granary/detail/linalg/files/npy_sink.hpp>
 
 #include <filesystem>
 

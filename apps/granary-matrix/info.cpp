@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "info.hpp"
 
-#include <granary/core/base/printable.hpp>
-#include <granary/linalg/files/csv_file.hpp>
-#include <granary/linalg/files/matrix_market.hpp>
+#include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/files/matrix_market.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/units.hpp>
-#include <granary/linalg/files/csv_file.hpp>
-#include <granary/linalg/generators/generators.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "options.hpp"
 
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/runtime/config.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/config.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "report.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/model_file.hpp>
-#include <granary/runtime/machine_cache.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/model_file.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "options.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/workloads/search/constraints/constraint_search.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/workloads/search/constraints/constraint_search.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/schedules/schedule.hpp>
-#include <granary/workloads/search/annealing.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/workloads/search/annealing.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,16 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiment.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/schedules/schedule.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/trace/html_report.hpp>
-#include <granary/trace/trace_file.hpp>
-#include <granary/workloads/bounds/bounds.hpp>
-#include <granary/workloads/bounds/transfer_bounds.hpp>
-#include <granary/workloads/priorities.hpp>
-#include <granary/workloads/task_graph_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/trace/html_report.hpp>
+#include <granary/detail/trace/trace_file.hpp>
+#include <granary/detail/workloads/bounds/bounds.hpp>
+#include <granary/detail/workloads/bounds/transfer_bounds.hpp>
+#include <granary/detail/workloads/priorities.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "options.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/trace/html_report.hpp>
-#include <granary/trace/trace_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/trace/html_report.hpp>
+#include <granary/detail/trace/trace_file.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

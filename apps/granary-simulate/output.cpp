@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "output.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/platform.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/platform.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

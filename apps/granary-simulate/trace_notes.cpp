@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trace_notes.hpp"
 
-#include <granary/trace/html_report.hpp>
-#include <granary/trace/load_bounds.hpp>
+#include <granary/detail/trace/html_report.hpp>
+#include <granary/detail/trace/load_bounds.hpp>
 
 #include <fmt/format.h>
 

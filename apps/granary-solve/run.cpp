@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.hpp"
 
-#include <granary/core/base/printable.hpp>
-#include <granary/linalg/algorithms/io_bounds.hpp>
-#include <granary/linalg/linalg.hpp>
-#include <granary/runtime/machine.hpp>
+#include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/linalg/algorithms/io_bounds.hpp>
+#include <granary/detail/runtime/machine.hpp>
+#include <granary/linalg.hpp>
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/cluster/cluster_simulator.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/trace/process_traces.hpp>
-#include <granary/workloads/priorities.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/cluster/cluster_simulator.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/trace/process_traces.hpp>
+#include <granary/detail/workloads/priorities.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/workloads/workload.hpp>
+#include <granary/detail/workloads/workload.hpp>
 
 #include <cstdint>
 #include <memory>

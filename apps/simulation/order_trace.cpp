@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "order_trace.hpp"
 
-#include <granary/workloads/task_graph_file.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
 
 #include <fmt/format.h>
 

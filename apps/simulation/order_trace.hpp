@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/observer.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/planner/observer.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/simulator/platform.hpp>
+#include <granary/detail/simulator/platform.hpp>
 
 #include <CLI/CLI.hpp>
 

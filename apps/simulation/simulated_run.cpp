@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "simulated_run.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/schedules/recorder/schedule_recorder.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/workloads/priorities.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/schedules/recorder/schedule_recorder.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/workloads/priorities.hpp>
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/distribution.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/schedules/schedule.hpp>
-#include <granary/simulator/platform.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/simulator/simulator.hpp>
-#include <granary/workloads/workload.hpp>
+#include <granary/detail/core/model/distribution.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/simulator/platform.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/simulator/simulator.hpp>
+#include <granary/detail/workloads/workload.hpp>
 
 #include <cstdint>
 #include <optional>

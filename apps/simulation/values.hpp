@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/distribution.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/distribution.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <cstdint>
 #include <optional>

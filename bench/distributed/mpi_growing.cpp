@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles that grow (GrowingCholesky) on several processes, each with its limit of memory: time, and the largest of their
 // peaks, as JSON. The kernels only touch memory.
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/statistics.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/mpi/runtime.hpp>
+#include <granary/detail/workloads/growing_cholesky.hpp>
 #include <granary/granary.hpp>
-#include <granary/mpi/runtime.hpp>
-#include <granary/workloads/growing_cholesky.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -4,11 +4,11 @@
 // bench/distributed/mpi.py makes a CSV of such lines.
 #include "bench/distributed/mpi_process.hpp"
 
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

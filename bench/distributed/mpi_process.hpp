@@ -1,15 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/host_workers.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/engine/performance_models.hpp>
-#include <granary/core/model/distribution.hpp>
-#include <granary/core/model/peers.hpp>
-#include <granary/distributed/distributed_submitter.hpp>
-#include <granary/mpi/mpi_wire.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/backends/host_workers.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
+#include <granary/detail/core/model/distribution.hpp>
+#include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/distributed/distributed_submitter.hpp>
+#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>

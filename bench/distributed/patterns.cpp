@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "patterns.hpp"
 
-#include <granary/core/base/random.hpp>
-#include <granary/simulator/cluster/network_model.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/simulator/cluster/network_model.hpp>
 
 #include <algorithm>
 #include <numeric>

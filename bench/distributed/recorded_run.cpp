@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "recorded_run.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/observer.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/cluster/cluster_simulator.hpp>
-#include <granary/workloads/priorities.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/observer.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/cluster/cluster_simulator.hpp>
+#include <granary/detail/workloads/priorities.hpp>
+#include <granary/detail/workloads/tiled_cholesky.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ScaLAPACK's pdpotrf on the matrix of mpi_potrf, dealt in the same blocks to the same grid; one line of JSON.
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/distribution.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/distribution.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
 
 #include <CLI/CLI.hpp>
 #include <mpi.h>

@@ -2,7 +2,7 @@
 // The network of the cluster simulator against fluid max-min fairness, as SimGrid has it. A Cholesky factorization runs
 // on ClusterSimulator; the same tasks on the same workers, and the same transfers, each in the recorded order, run on
 // SimGrid. And patterns of transfers without tasks.
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

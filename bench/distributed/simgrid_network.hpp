@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <simgrid/s4u.hpp>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cost of the submission of a task that all processes submit: in the process that runs it, and in others. Cholesky of
 // tiles that are dealt cyclically; nothing is computed or sent.
-#include <granary/core/planner/planner.hpp>
-#include <granary/distributed/distributed_submitter.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/distributed/distributed_submitter.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <benchmark/benchmark.h>
 

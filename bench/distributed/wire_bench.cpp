@@ -4,7 +4,7 @@
 // rates.
 #include "bench/distributed/mpi_process.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

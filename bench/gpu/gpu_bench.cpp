@@ -4,11 +4,11 @@
 #include "bench/gpu/vendor_solver.hpp"
 #include "bench/support/warnings.hpp"
 
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/backends/kokkos_start.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/kokkos_start.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/linalg.hpp>
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>

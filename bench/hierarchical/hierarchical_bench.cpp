@@ -4,11 +4,11 @@
 // inner tile size. bench/hierarchical/hierarchical.py makes a CSV of it.
 #include "bench/support/warnings.hpp"
 
-#include <granary/core/engine/statistics.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/runtime/matrices.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/runtime/matrices.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <nlohmann/json.hpp>

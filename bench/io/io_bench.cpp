@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/outofcore/scratch_storage.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/scratch_storage.hpp>
 
 namespace {
 

@@ -6,10 +6,10 @@
 // reduces the influence of other load. The bound's percentage is relative to LAPACK on one thread in CPU time, times
 // the workers, which is at least LAPACK's rate on as many threads.
 
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>

@@ -3,10 +3,10 @@
 // tile, posv solves with it, and the application's tasks predict values. With barriers each of these steps is waited
 // for; without, all systems are submitted and then waited for. Pairs of runs alternate; the ratio of their times is a
 // median. The trace shows how many systems are under way at a time.
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/trace.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/trace.hpp>
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -6,13 +6,13 @@
 // (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
 #include "bench/support/warnings.hpp"
 
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/linalg.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <nlohmann/json.hpp>

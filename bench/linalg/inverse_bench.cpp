@@ -4,13 +4,13 @@
 // A line of JSON: medians over the repeats, ratios of each repeat.
 #include "bench/support/warnings.hpp"
 
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/linalg.hpp>
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cost of an empty task: wall time from the first submission to the end of wait, per task.
-#include <granary/core/backends/core_groups.hpp>
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/backends/host_copies.hpp>
-#include <granary/core/backends/host_workers.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/engine/performance_models.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/backends/core_groups.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_workers.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cost of recording a trace in the planner, per task: processor time of simulations of empty tasks with and without the
 // recorder, alternating. The engine's recorder does the same work in the same places.
-#include <granary/core/model/estimator.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cost of the planner's decisions: a loop feeds events and answers commands at once; nothing is computed or copied.
-#include <granary/core/planner/planner.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <benchmark/benchmark.h>
 

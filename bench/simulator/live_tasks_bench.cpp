@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cost of a limit of live tasks: factorizations out of core on the simulator, with and without limits. Cores of 50
 // GFlop/s, a disk of 1 GB/s in each direction, tiles of 512 x 512 doubles.
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

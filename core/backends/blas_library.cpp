@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
 
 #include <dlfcn.h>
 

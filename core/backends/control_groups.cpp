@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/control_groups.hpp>
+#include <granary/detail/core/backends/control_groups.hpp>
 
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <algorithm>
 #include <fstream>

@@ -2,8 +2,8 @@
 // Shared code of the device copies; only their sources include it.
 #pragma once
 
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/engine/backend.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/engine/backend.hpp>
 
 #include <deque>
 #include <memory>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/core_groups.hpp>
+#include <granary/detail/core/backends/core_groups.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/backends/vendor_api.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/backends/vendor_api.hpp>
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

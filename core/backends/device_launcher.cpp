@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/device_launcher.hpp>
+#include <granary/detail/core/backends/device_launcher.hpp>
 
-#include <granary/core/backends/device_memory.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/engine_scope.hpp>
-#include <granary/core/model/lane_storage.hpp>
+#include <granary/detail/core/backends/device_memory.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/engine_scope.hpp>
+#include <granary/detail/core/model/lane_storage.hpp>
 
 #include <algorithm>
 #include <exception>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/engine/pool.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/engine/pool.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/discover.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/discover.hpp>
 
-#include <granary/core/backends/control_groups.hpp>
-#include <granary/core/backends/machine_topology.hpp>
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/backends/control_groups.hpp>
+#include <granary/detail/core/backends/machine_topology.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <dlfcn.h>
 #include <hwloc.h>

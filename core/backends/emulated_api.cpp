@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
 
-#include <granary/core/backends/emulated_stream.hpp>
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/backends/emulated_stream.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <algorithm>
 #include <utility>

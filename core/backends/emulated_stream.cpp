@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/emulated_stream.hpp>
+#include <granary/detail/core/backends/emulated_stream.hpp>
 
-#include <granary/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/process_exit.hpp>
-#include <granary/core/base/start_thread.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -2,9 +2,9 @@
 // The parts of the emulation of devices; only its sources include it.
 #pragma once
 
-#include <granary/core/backends/emulated_api.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/engine/pool.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/engine/pool.hpp>
 
 #include <array>
 #include <atomic>

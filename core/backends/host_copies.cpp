@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_copies.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/start_thread.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
 
 #include <cstring>
 #include <utility>

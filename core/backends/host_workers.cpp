@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/host_workers.hpp>
+#include <granary/detail/core/backends/host_workers.hpp>
 
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/backends/machine_topology.hpp>
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/backends/machine_topology.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <hwloc.h>
 #include <spdlog/spdlog.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/kokkos_start.hpp>
+#include <granary/detail/core/backends/kokkos_start.hpp>
 
-#include <granary/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
 
 namespace granary {
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/backends/kokkos_tools.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/core/backends/kokkos_tools.hpp>
 
 #include <cstdint>
 #include <memory>

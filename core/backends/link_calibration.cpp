@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/link_calibration.hpp>
+#include <granary/detail/core/backends/link_calibration.hpp>
 
-#include <granary/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_copies.hpp>
 
 #include <algorithm>
 #include <condition_variable>

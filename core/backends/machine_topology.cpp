@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/machine_topology.hpp>
+#include <granary/detail/core/backends/machine_topology.hpp>
 
 #include <hwloc.h>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/staged_copies.hpp>
+#include <granary/detail/core/backends/staged_copies.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/start_thread.hpp>
-#include <granary/core/engine/poll_pause.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
+#include <granary/detail/core/engine/poll_pause.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/vector_units.hpp>
+#include <granary/detail/core/backends/vector_units.hpp>
 
 namespace granary {
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/partial_file.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -12,7 +12,7 @@
 #include <optional>
 #include <system_error>
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 namespace granary {
 namespace {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/partial_file.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -17,8 +17,8 @@
 #include <system_error>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/stable_hash.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/stable_hash.hpp>
 
 namespace granary::detail {
 namespace {

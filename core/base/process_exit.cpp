@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/process_exit.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
 
-#include <granary/core/base/say.hpp>
+#include <granary/detail/core/base/say.hpp>
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/signal_watch.hpp>
+#include <granary/detail/core/base/signal_watch.hpp>
 
-#include <granary/core/base/partial_file.hpp>
-#include <granary/core/base/say.hpp>
-#include <granary/core/base/start_thread.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/core/base/say.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -44,7 +44,7 @@ class SignalListeners;
 /// the application had a handler for it. Costs two threads, which sleep.
 ///
 /// ```cpp
-/// #include <granary/core/base/signal_watch.hpp>
+/// #include <granary/signals.hpp>
 /// granary::SignalWatch signals;
 /// granary::Runtime runtime;
 /// runtime.cancel_on(signals);

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
 
 #include <concepts>
 #include <exception>
@@ -50,7 +50,7 @@ std::exception_ptr make_in_task(std::exception const& error, TaskOrigin origin) 
 /// call has no effect. `E` can be copied and derived from.
 ///
 /// ```cpp
-/// #include <granary/core/base/task_error.hpp>
+/// #include <granary/error.hpp>
 /// struct TooHot : std::runtime_error {
 ///   using runtime_error::runtime_error;
 /// };

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/accounts.hpp>
+#include <granary/detail/core/engine/accounts.hpp>
 
 #include <algorithm>
 

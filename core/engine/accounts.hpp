@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/lanes.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/lanes.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/ids.hpp>
-#include <granary/core/engine/backend.hpp>
-#include <granary/core/engine/mailbox.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/planner/command.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/engine/backend.hpp>
+#include <granary/detail/core/engine/mailbox.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/planner/command.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/data_bytes.hpp>
+#include <granary/detail/core/engine/data_bytes.hpp>
 
 #include <bit>
 #include <utility>

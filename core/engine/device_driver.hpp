@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/backend.hpp>
-#include <granary/core/engine/mailbox.hpp>
-#include <granary/core/engine/worker_lane.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/backend.hpp>
+#include <granary/detail/core/engine/mailbox.hpp>
+#include <granary/detail/core/engine/worker_lane.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/engine_calls.hpp>
+#include <granary/detail/core/engine/engine_calls.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/process_exit.hpp>
-#include <granary/core/engine/device_driver.hpp>
-#include <granary/core/engine/host_worker.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
+#include <granary/detail/core/engine/device_driver.hpp>
+#include <granary/detail/core/engine/host_worker.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 // How calls of an Engine take the planner's lock; for the sources of Engine alone.
 #pragma once
 
-#include <granary/core/engine/engine.hpp>
+#include <granary/detail/core/engine/engine.hpp>
 
 #include <exception>
 #include <type_traits>

@@ -1,18 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/paged_array.hpp>
-#include <granary/core/engine/addresses.hpp>
-#include <granary/core/engine/backend.hpp>
-#include <granary/core/engine/data_bytes.hpp>
-#include <granary/core/engine/worker_lane.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/model/parameters.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/paged_array.hpp>
+#include <granary/detail/core/engine/addresses.hpp>
+#include <granary/detail/core/engine/backend.hpp>
+#include <granary/detail/core/engine/data_bytes.hpp>
+#include <granary/detail/core/engine/worker_lane.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/model/parameters.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/engine_scope.hpp>
+#include <granary/detail/core/engine/engine_scope.hpp>
 
 #include <utility>
 

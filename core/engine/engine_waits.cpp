@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callers of the engine that wait: for the end of tasks, for data, or to submit more.
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/process_exit.hpp>
-#include <granary/core/base/task_error.hpp>
-#include <granary/core/engine/engine_calls.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
+#include <granary/detail/core/base/task_error.hpp>
+#include <granary/detail/core/engine/engine_calls.hpp>
 
 #include <algorithm>
 #include <iterator>

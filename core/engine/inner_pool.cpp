@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/inner_pool.hpp>
-#include <granary/core/planner/driver_rules.hpp>
+#include <granary/detail/core/engine/inner_pool.hpp>
+#include <granary/detail/core/planner/driver_rules.hpp>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/kept_bytes.hpp>
-#include <granary/core/engine/pack_lines.hpp>
+#include <granary/detail/core/engine/kept_bytes.hpp>
+#include <granary/detail/core/engine/pack_lines.hpp>
 
 #include <cstring>
 

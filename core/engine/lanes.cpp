@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/lanes.hpp>
+#include <granary/detail/core/engine/lanes.hpp>
 
-#include <granary/core/base/process_exit.hpp>
-#include <granary/core/base/start_thread.hpp>
-#include <granary/core/planner/driver_rules.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
+#include <granary/detail/core/planner/driver_rules.hpp>
 
 #include <algorithm>
 

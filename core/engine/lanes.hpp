@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/ids.hpp>
-#include <granary/core/engine/engine_data.hpp>
-#include <granary/core/engine/inner_pool.hpp>
-#include <granary/core/engine/worker_lane.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/engine/engine_data.hpp>
+#include <granary/detail/core/engine/inner_pool.hpp>
+#include <granary/detail/core/engine/worker_lane.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 #include <algorithm>
 #include <atomic>

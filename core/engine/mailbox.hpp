@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/process_exit.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/bell.hpp>
-#include <granary/core/engine/planner_lock.hpp>
-#include <granary/core/planner/event.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/bell.hpp>
+#include <granary/detail/core/engine/planner_lock.hpp>
+#include <granary/detail/core/planner/event.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/outside_work.hpp>
+#include <granary/detail/core/engine/outside_work.hpp>
 
-#include <granary/core/base/start_thread.hpp>
-#include <granary/core/engine/engine_scope.hpp>
-#include <granary/core/engine/poll_pause.hpp>
+#include <granary/detail/core/base/start_thread.hpp>
+#include <granary/detail/core/engine/engine_scope.hpp>
+#include <granary/detail/core/engine/poll_pause.hpp>
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/performance_models.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
 
 #include <algorithm>
 #include <bit>

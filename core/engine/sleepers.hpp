@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/engine/planner_lock.hpp>
+#include <granary/detail/core/engine/planner_lock.hpp>
 
 #include <algorithm>
 #include <atomic>

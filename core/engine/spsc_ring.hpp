@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
+#include <granary/detail/core/base/export.hpp>
 
 #include <atomic>
 #include <bit>

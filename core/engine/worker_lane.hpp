@@ -1,15 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/bell.hpp>
-#include <granary/core/engine/kept_bytes.hpp>
-#include <granary/core/engine/spsc_ring.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/parameters.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/bell.hpp>
+#include <granary/detail/core/engine/kept_bytes.hpp>
+#include <granary/detail/core/engine/spsc_ring.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/parameters.hpp>
 
 #include <algorithm>
 #include <array>

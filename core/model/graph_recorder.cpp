@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/graph_recorder.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
 
 #include <string>
 #include <utility>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/core/model/task_graph.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/core/model/task_graph.hpp>
 
 #include <cstddef>
 #include <cstdint>

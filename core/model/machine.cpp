@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/group_set.hpp>
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/group_set.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/data.hpp>
-#include <granary/core/model/parameters.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/data.hpp>
+#include <granary/detail/core/model/parameters.hpp>
 
 #include <cstdint>
 #include <initializer_list>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/chunked_array.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/paged_array.hpp>
-#include <granary/core/model/task.hpp>
+#include <granary/detail/core/base/chunked_array.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/paged_array.hpp>
+#include <granary/detail/core/model/task.hpp>
 
 #include <array>
 #include <cstddef>

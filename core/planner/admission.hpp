@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/submitter.hpp>
-#include <granary/core/planner/context.hpp>
-#include <granary/core/planner/movement/movement.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/core/planner/context.hpp>
+#include <granary/detail/core/planner/movement/movement.hpp>
 
 #include <cstdint>
 #include <vector>

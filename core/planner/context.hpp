@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/planner/agenda.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/observer.hpp>
-#include <granary/core/planner/options.hpp>
-#include <granary/core/planner/statistics.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/planner/agenda.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/observer.hpp>
+#include <granary/detail/core/planner/options.hpp>
+#include <granary/detail/core/planner/statistics.hpp>
 
 #include <deque>
 #include <exception>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/dispatch/dispatch.hpp>
-#include <granary/core/planner/dispatch/shipments.hpp>
+#include <granary/detail/core/planner/dispatch/dispatch.hpp>
+#include <granary/detail/core/planner/dispatch/shipments.hpp>
 
 namespace granary::detail {
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/planner/journal.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/planner/journal.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 namespace granary {
 

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/estimator.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/event.hpp>
-#include <granary/core/planner/observer.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/event.hpp>
+#include <granary/detail/core/planner/observer.hpp>
 
 #include <cstddef>
 #include <deque>

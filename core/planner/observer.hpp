@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/event.hpp>
-#include <granary/core/planner/notice.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/event.hpp>
+#include <granary/detail/core/planner/notice.hpp>
 
 namespace granary {
 

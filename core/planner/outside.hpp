@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/failure.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/failure.hpp>
 
 namespace granary {
 

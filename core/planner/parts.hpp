@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/admission.hpp>
-#include <granary/core/planner/dispatch/failures.hpp>
-#include <granary/core/planner/dispatch/followers.hpp>
-#include <granary/core/planner/dispatch/policy_news.hpp>
-#include <granary/core/planner/planner.hpp>
-#include <granary/core/planner/policy_view.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/admission.hpp>
+#include <granary/detail/core/planner/dispatch/failures.hpp>
+#include <granary/detail/core/planner/dispatch/followers.hpp>
+#include <granary/detail/core/planner/dispatch/policy_news.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/core/planner/policy_view.hpp>
 
 #include <cstdint>
 #include <exception>

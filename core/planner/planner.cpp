@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/description.hpp>
-#include <granary/core/planner/invariants.hpp>
-#include <granary/core/planner/parts.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/description.hpp>
+#include <granary/detail/core/planner/invariants.hpp>
+#include <granary/detail/core/planner/parts.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,17 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/estimator.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/event.hpp>
-#include <granary/core/planner/failure.hpp>
-#include <granary/core/planner/observer.hpp>
-#include <granary/core/planner/options.hpp>
-#include <granary/core/planner/statistics.hpp>
-#include <granary/core/policy/policy_set.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/event.hpp>
+#include <granary/detail/core/planner/failure.hpp>
+#include <granary/detail/core/planner/observer.hpp>
+#include <granary/detail/core/planner/options.hpp>
+#include <granary/detail/core/planner/statistics.hpp>
+#include <granary/detail/core/policy/policy_set.hpp>
 
 #include <cstdint>
 #include <exception>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/context.hpp>
-#include <granary/core/planner/movement/data_table.hpp>
-#include <granary/core/policy/policy.hpp>
+#include <granary/detail/core/planner/context.hpp>
+#include <granary/detail/core/planner/movement/data_table.hpp>
+#include <granary/detail/core/policy/policy.hpp>
 
 #include <string>
 #include <type_traits>

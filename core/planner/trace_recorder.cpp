@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/planner/planner.hpp>
-#include <granary/core/planner/trace_recorder.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/core/planner/trace_recorder.hpp>
 
 #include <algorithm>
 #include <utility>

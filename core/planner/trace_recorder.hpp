@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/paged_array.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/model/trace.hpp>
-#include <granary/core/planner/observer.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/paged_array.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/model/trace.hpp>
+#include <granary/detail/core/planner/observer.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/policy/plan_board.hpp>
-#include <granary/core/policy/policy.hpp>
-#include <granary/core/policy/system_view.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/policy/plan_board.hpp>
+#include <granary/detail/core/policy/policy.hpp>
+#include <granary/detail/core/policy/system_view.hpp>
 
 namespace granary {
 
@@ -14,7 +14,7 @@ namespace granary {
 /// it does with a Scheduler.
 ///
 /// ```cpp
-/// #include <granary/policies/registry.hpp>
+/// #include <granary/policy.hpp>
 /// #include <list>
 /// struct Oldest : granary::EvictionPolicy {  // evicts what arrived first
 ///   granary::SystemView const* system = nullptr;

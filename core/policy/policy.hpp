@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
+#include <granary/detail/core/base/export.hpp>
 
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@ namespace granary {
 /// What schedulers and eviction policies have in common: the name by which messages call them.
 ///
 /// ```cpp
-/// #include <granary/policies/registry.hpp>
+/// #include <granary/policy.hpp>
 /// assert(granary::make_scheduler("dmda")->policy_name() == "dmda");
 /// ```
 class GRANARY_EXPORT Policy {

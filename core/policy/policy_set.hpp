@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/eviction_policy.hpp>
-#include <granary/core/policy/scheduler.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/eviction_policy.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
 
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace granary {
 /// The policies of one run.
 ///
 /// ```cpp
-/// #include <granary/policies/registry.hpp>
+/// #include <granary/policy.hpp>
 /// granary::PolicySet policies = granary::make_policies("dmda", "lru");
 /// policies.eviction = granary::make_eviction("luf");  // the same scheduler with another eviction policy
 /// ```

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/core/policy/eviction_policy.hpp>
-#include <granary/core/policy/plan_board.hpp>
-#include <granary/core/policy/policy.hpp>
-#include <granary/core/policy/system_view.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/core/policy/eviction_policy.hpp>
+#include <granary/detail/core/policy/plan_board.hpp>
+#include <granary/detail/core/policy/policy.hpp>
+#include <granary/detail/core/policy/system_view.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -35,7 +35,7 @@ enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
 ///
 /// ```cpp
 /// #include <granary/granary.hpp>
-/// #include <granary/policies/registry.hpp>
+/// #include <granary/policy.hpp>
 /// struct LastReady : granary::Scheduler {  // runs the task that became ready last
 ///   granary::SystemView const* system = nullptr;
 ///   std::vector<granary::TaskId> tasks;

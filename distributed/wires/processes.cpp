@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/distributed/wires/packet.hpp>
-#include <granary/distributed/wires/processes.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/distributed/wires/packet.hpp>
+#include <granary/detail/distributed/wires/processes.hpp>
 
 #include <spdlog/spdlog.h>
 

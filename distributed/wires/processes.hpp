@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/distributed/failure_origin.hpp>
-#include <granary/distributed/wires/queued_wire.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/distributed/failure_origin.hpp>
+#include <granary/detail/distributed/wires/queued_wire.hpp>
 
 #include <array>
 #include <chrono>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/distributed/exchange.hpp>
-#include <granary/distributed/wire.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/distributed/exchange.hpp>
+#include <granary/detail/distributed/wire.hpp>
 
 #include <atomic>
 #include <condition_variable>

@@ -1,7 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An eviction policy of the application: first in, first out.
-#include <granary/core/policy/eviction_policy.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/policy.hpp>
 
 #include <list>
 #include <map>

@@ -1,8 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A scheduler of the application. Linked into a program, or loaded with `granary-simulate --load`, it is available by
 // name like granary's own.
-#include <granary/core/policy/scheduler.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/policy.hpp>
 
 // Last in, first out.
 class Stack final : public granary::Scheduler {

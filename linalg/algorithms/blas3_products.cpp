@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
-#include <granary/linalg/tiles/elementwise.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/elementwise.hpp>
 
 #include <string>
 #include <vector>

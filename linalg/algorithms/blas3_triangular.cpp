@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
 
 namespace granary {
 namespace {

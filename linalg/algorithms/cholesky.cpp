@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/error_kinds.hpp>
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/not_positive_definite.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
-#include <granary/linalg/tiles/stacked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/error_kinds.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/not_positive_definite.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/stacked.hpp>
 
 #include <algorithm>
 #include <string>

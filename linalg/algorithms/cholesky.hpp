@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/algorithms/factor_order.hpp>
-#include <granary/linalg/algorithms/not_positive_definite.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/priorities/cholesky.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/algorithms/factor_order.hpp>
+#include <granary/detail/linalg/algorithms/not_positive_definite.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/priorities/cholesky.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 namespace granary {
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/column_maxima.hpp>
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/column_maxima.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 namespace granary {
 namespace {

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/diagonal.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/linalg/algorithms/diagonal.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <algorithm>
 #include <cmath>

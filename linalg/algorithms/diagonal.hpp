@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 /// What only the diagonal of a matrix says: a task per diagonal tile reads it once.
 namespace granary {

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/finite_tasks.hpp>
-#include <granary/linalg/data/all_finite.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/finite_tasks.hpp>
+#include <granary/detail/linalg/data/all_finite.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/linalg/algorithms/singular.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/linalg/algorithms/singular.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 /// The inverse of a Hermitian positive definite matrix from its Cholesky factor, whole or its diagonal alone. T is one
 /// of the four scalars.

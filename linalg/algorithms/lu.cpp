@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/algorithms/lu_growth.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/algorithms/row_exchanges.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
-#include <granary/linalg/tiles/lu.hpp>
-#include <granary/linalg/tiles/stacked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/algorithms/lu_growth.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/algorithms/row_exchanges.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/lu.hpp>
+#include <granary/detail/linalg/tiles/stacked.hpp>
 
 #include <algorithm>
 #include <vector>

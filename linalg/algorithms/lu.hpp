@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/algorithms/factor_order.hpp>
-#include <granary/linalg/algorithms/pivot_growth.hpp>
-#include <granary/linalg/algorithms/singular.hpp>
-#include <granary/linalg/data/pivots.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/priorities/lu.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/algorithms/factor_order.hpp>
+#include <granary/detail/linalg/algorithms/pivot_growth.hpp>
+#include <granary/detail/linalg/algorithms/singular.hpp>
+#include <granary/detail/linalg/data/pivots.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/priorities/lu.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 #include <cstddef>
 #include <cstdint>

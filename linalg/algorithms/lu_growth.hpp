@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/tiles/lu.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/tiles/lu.hpp>
 
 #include <optional>
 #include <span>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/algorithms/lu_growth.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/algorithms/singular.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
-#include <granary/linalg/tiles/lu.hpp>
-#include <granary/linalg/tiles/measured.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/algorithms/lu_growth.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/algorithms/singular.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/lu.hpp>
+#include <granary/detail/linalg/tiles/measured.hpp>
 
 #include <algorithm>
 #include <string>

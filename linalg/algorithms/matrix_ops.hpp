@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/tiles/elementwise.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/tiles/elementwise.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 #include <type_traits>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/algorithms/norms.hpp>
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/algorithms/norms.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <cstdint>
 #include <span>

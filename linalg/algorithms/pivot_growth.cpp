@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/pivot_growth.hpp>
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/algorithms/pivot_growth.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
 
 #include <numeric>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/data/pivots.hpp>
+#include <granary/detail/linalg/data/pivots.hpp>
 
 #include <numeric>
 #include <string>

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/export.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/export.hpp>
 
 namespace granary {
 

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/data/narrow.hpp>
-#include <granary/linalg/data/strided_shape.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/data/narrow.hpp>
+#include <granary/detail/linalg/data/strided_shape.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
 
 #include <algorithm>
 #include <cstdint>

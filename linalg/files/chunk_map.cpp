@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/chunk_map.hpp>
+#include <granary/detail/linalg/files/chunk_map.hpp>
 
-#include <granary/linalg/files/hdf5_support.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
 
 namespace granary::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 namespace granary::detail {
 

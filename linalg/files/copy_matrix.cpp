@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/copy_matrix.hpp>
+#include <granary/detail/linalg/files/copy_matrix.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/scalar_dispatch.hpp>
-#include <granary/linalg/files/tile_memory.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/scalar_dispatch.hpp>
+#include <granary/detail/linalg/files/tile_memory.hpp>
 
 namespace granary {
 namespace {

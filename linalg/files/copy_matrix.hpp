@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/files/matrix_output.hpp>
-#include <granary/linalg/files/matrix_source.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/files/matrix_output.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
 
 namespace granary {
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/files/csv_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 #include <map>
 #include <optional>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
-#include <granary/linalg/files/csv_text.hpp>
-#include <granary/linalg/files/scalar_dispatch.hpp>
-#include <granary/linalg/files/tile_memory.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/linalg/files/csv_text.hpp>
+#include <granary/detail/linalg/files/scalar_dispatch.hpp>
+#include <granary/detail/linalg/files/tile_memory.hpp>
 
 namespace granary {
 namespace {

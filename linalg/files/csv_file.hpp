@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/files/copy_matrix.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/files/copy_matrix.hpp>
 
 namespace granary {
 

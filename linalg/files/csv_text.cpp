@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/csv_text.hpp>
+#include <granary/detail/linalg/files/csv_text.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include <limits>
 #include <system_error>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
 
 namespace granary::detail {
 namespace {

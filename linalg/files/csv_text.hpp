@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <granary/outofcore/file.hpp>
+#include <granary/detail/outofcore/file.hpp>
 
 namespace granary::detail {
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/dead_run.hpp>
+#include <granary/detail/linalg/files/dead_run.hpp>
 
 #include <spdlog/spdlog.h>
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <granary/linalg/data/strided_shape.hpp>
-#include <granary/linalg/files/line_extents.hpp>
-#include <granary/linalg/files/source_kinds.hpp>
+#include <granary/detail/linalg/data/strided_shape.hpp>
+#include <granary/detail/linalg/files/line_extents.hpp>
+#include <granary/detail/linalg/files/source_kinds.hpp>
 
 namespace granary::detail {
 namespace {

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/finite_check.hpp>
+#include <granary/detail/linalg/files/finite_check.hpp>
 
 #include <cmath>
 #include <cstdint>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
-#include <granary/linalg/data/all_finite.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/linalg/data/all_finite.hpp>
 
 namespace granary::detail {
 namespace {

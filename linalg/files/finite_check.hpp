@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 namespace granary::detail {
 

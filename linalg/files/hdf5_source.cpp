@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/hdf5_support.hpp>
-#include <granary/linalg/files/source_kinds.hpp>
-#include <granary/linalg/files/unpacked_chunks.hpp>
-#include <granary/outofcore/io_thread.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
+#include <granary/detail/linalg/files/source_kinds.hpp>
+#include <granary/detail/linalg/files/unpacked_chunks.hpp>
+#include <granary/detail/outofcore/io_thread.hpp>
 
 namespace granary::detail {
 namespace {

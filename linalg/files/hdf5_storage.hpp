@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <granary/core/base/export.hpp>
+#include <granary/detail/core/base/export.hpp>
 
 namespace granary::detail {
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/hdf5_support.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/core/base/printable.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/core/base/printable.hpp>
 
 namespace granary::detail {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/process_exit.hpp>
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/process_exit.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 namespace granary::detail {
 

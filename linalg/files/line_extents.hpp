@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <granary/core/base/byte_lines.hpp>
-#include <granary/outofcore/async_file_io.hpp>
+#include <granary/detail/core/base/byte_lines.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
 
 namespace granary::detail {
 

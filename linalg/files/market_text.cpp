@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/market_text.hpp>
+#include <granary/detail/linalg/files/market_text.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -11,9 +11,9 @@
 #include <system_error>
 #include <vector>
 
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
 
 namespace granary {
 namespace {

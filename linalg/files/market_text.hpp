@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <granary/linalg/files/matrix_market.hpp>
+#include <granary/detail/linalg/files/matrix_market.hpp>
 
 namespace granary::detail {
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,12 +12,12 @@
 #include <system_error>
 #include <vector>
 
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/linalg/files/hdf5_storage.hpp>
-#include <granary/linalg/files/hdf5_support.hpp>
-#include <granary/linalg/files/npy_header.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/files/hdf5_storage.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
+#include <granary/detail/linalg/files/npy_header.hpp>
 
 namespace granary {
 namespace {

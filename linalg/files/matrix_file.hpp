@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
 
 namespace granary {
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/matrix_market.hpp>
+#include <granary/detail/linalg/files/matrix_market.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,12 +14,12 @@
 #include <string_view>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/linalg/files/dead_run.hpp>
-#include <granary/linalg/files/market_text.hpp>
-#include <granary/linalg/files/scalar_dispatch.hpp>
-#include <granary/linalg/files/tile_memory.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/files/dead_run.hpp>
+#include <granary/detail/linalg/files/market_text.hpp>
+#include <granary/detail/linalg/files/scalar_dispatch.hpp>
+#include <granary/detail/linalg/files/tile_memory.hpp>
 
 namespace granary {
 namespace {

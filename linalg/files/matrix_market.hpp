@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/files/copy_matrix.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/files/copy_matrix.hpp>
 
 namespace granary {
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/files/matrix_file.hpp>
-#include <granary/outofcore/storage.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/outofcore/storage.hpp>
 
 namespace granary {
 

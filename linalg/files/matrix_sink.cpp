@@ -1,16 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/matrix_sink.hpp>
+#include <granary/detail/linalg/files/matrix_sink.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <sstream>
 #include <utility>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/data/strided_shape.hpp>
-#include <granary/linalg/files/dead_run.hpp>
-#include <granary/linalg/files/hdf5_support.hpp>
-#include <granary/linalg/files/line_extents.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/data/strided_shape.hpp>
+#include <granary/detail/linalg/files/dead_run.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
+#include <granary/detail/linalg/files/line_extents.hpp>
 
 namespace granary {
 namespace {

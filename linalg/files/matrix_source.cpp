@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
 
 #include <algorithm>
 #include <utility>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/finite_check.hpp>
-#include <granary/linalg/files/source_kinds.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/finite_check.hpp>
+#include <granary/detail/linalg/files/source_kinds.hpp>
 
 namespace granary {
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/npy_header.hpp>
+#include <granary/detail/linalg/files/npy_header.hpp>
 
 #include <bit>
 #include <cctype>
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
 
 namespace granary::detail {
 namespace {

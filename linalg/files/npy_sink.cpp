@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/npy_sink.hpp>
+#include <granary/detail/linalg/files/npy_sink.hpp>
 
 #include <unistd.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/data/strided_shape.hpp>
-#include <granary/linalg/files/dead_run.hpp>
-#include <granary/linalg/files/line_extents.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/data/strided_shape.hpp>
+#include <granary/detail/linalg/files/dead_run.hpp>
+#include <granary/detail/linalg/files/line_extents.hpp>
 
 namespace granary {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/linalg/files/matrix_output.hpp>
-#include <granary/outofcore/async_file_io.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/files/matrix_output.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
 
 namespace granary {
 

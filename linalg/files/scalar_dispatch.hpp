@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 namespace granary::detail {
 

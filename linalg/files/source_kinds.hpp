@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include <granary/linalg/files/chunk_map.hpp>
-#include <granary/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/files/chunk_map.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
 
 namespace granary::detail {
 

@@ -10,8 +10,8 @@
 #include <new>
 #include <utility>
 
-#include <granary/core/base/export.hpp>
-#include <granary/outofcore/storage.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/outofcore/storage.hpp>
 
 namespace granary::detail {
 

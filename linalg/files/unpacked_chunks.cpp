@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/unpacked_chunks.hpp>
+#include <granary/detail/linalg/files/unpacked_chunks.hpp>
 
 #include <unistd.h>
 
@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <utility>
 
-#include <granary/core/base/checked.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/partial_file.hpp>
+#include <granary/detail/core/base/checked.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
 
 namespace granary::detail {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <granary/core/base/units.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
-#include <granary/outofcore/file.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/outofcore/file.hpp>
 
 namespace granary::detail {
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/vector_file.hpp>
+#include <granary/detail/linalg/files/vector_file.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/hdf5_storage.hpp>
-#include <granary/linalg/files/hdf5_support.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/hdf5_storage.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
 
 namespace granary {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/matrix_file.hpp>
-#include <granary/linalg/generators/generators.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 
 namespace granary {
 namespace {

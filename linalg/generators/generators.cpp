@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/generators/generators.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/scalar_dispatch.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/outofcore/io_thread.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/scalar_dispatch.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/outofcore/io_thread.hpp>
 
 namespace granary {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/files/matrix_source.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
 
 namespace granary {
 

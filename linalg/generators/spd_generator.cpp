@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
 
-#include <granary/linalg/files/copy_matrix.hpp>
-#include <granary/linalg/files/matrix_sink.hpp>
+#include <granary/detail/linalg/files/copy_matrix.hpp>
+#include <granary/detail/linalg/files/matrix_sink.hpp>
 
 namespace granary {
 

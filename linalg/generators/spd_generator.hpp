@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/files/matrix_source.hpp>
-#include <granary/linalg/generators/generators.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 
 namespace granary {
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/data/blas_enums.hpp>
-#include <granary/linalg/data/scalar.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/data/blas_enums.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
 
 /// Typed BLAS and LAPACK with their own names: column-major, 32-bit integers, no checks. T is float, double,
 /// Kokkos::complex<float> or Kokkos::complex<double>; Hermitian means symmetric if T is real.

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/kernels/lu_kernels.hpp>
-#include <granary/linalg/kernels/portable/lu_blocks.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/kernels/lu_kernels.hpp>
+#include <granary/detail/linalg/kernels/portable/lu_blocks.hpp>
 
 #include <algorithm>
 #include <type_traits>

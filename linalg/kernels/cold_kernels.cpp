@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/random.hpp>
-#include <granary/linalg/kernels/cold_kernels.hpp>
-#include <granary/linalg/kernels/processor_time.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/linalg/kernels/cold_kernels.hpp>
+#include <granary/detail/linalg/kernels/processor_time.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 /// Kernels that pass once over the elements of a tile in any layout; T is one of the four scalars. A part is a part of
 /// the tile itself, which may be a trapezoid: Lower has the elements (i, j) with i >= j. Tiles of different sizes throw

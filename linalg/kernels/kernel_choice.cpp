@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
 
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/linalg/data/narrow.hpp>
-#include <granary/linalg/kernels/blas.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/linalg/data/narrow.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
 
 /// How fast one core computes tiles. Nothing here changes the number of BLAS' threads: hold it to one
 /// (BlasLimit) for the speed of a core. Times are processor times of the calling thread (processor_time.hpp).

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/kernels/lu_kernels.hpp>
-#include <granary/linalg/kernels/stored_tile.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/kernels/lu_kernels.hpp>
+#include <granary/detail/linalg/kernels/stored_tile.hpp>
 
 #include <algorithm>
 #include <array>

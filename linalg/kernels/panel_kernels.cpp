@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/kernels/panel_kernels.hpp>
-#include <granary/linalg/kernels/stored_tile.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/kernels/stored_tile.hpp>
 
 #include <algorithm>
 #include <type_traits>

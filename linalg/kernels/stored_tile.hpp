@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/kernels/kernel_choice.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/stored_tile.hpp>
+#include <granary/detail/linalg/kernels/stored_tile.hpp>
 
 /// The operations of tile_kernels.hpp on the tiles' memory, seen as column-major matrices: the flags for each
 /// combination of layouts. Shared by the kernels of hosts and devices, whose `Blas` has, on Blocks,

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/kernels/portable/inverse.hpp>
-#include <granary/linalg/kernels/substitution.hpp>
-#include <granary/linalg/kernels/tile_blas3.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/portable/inverse.hpp>
+#include <granary/detail/linalg/kernels/substitution.hpp>
+#include <granary/detail/linalg/kernels/tile_blas3.hpp>
 
 #include <array>
 #include <cmath>

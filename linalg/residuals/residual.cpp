@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/residuals/residual.hpp>
-#include <granary/linalg/residuals/residual_tasks.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/residuals/residual.hpp>
+#include <granary/detail/linalg/residuals/residual_tasks.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
 
 #include <limits>
 

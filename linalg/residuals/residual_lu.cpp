@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/algorithms/operands.hpp>
-#include <granary/linalg/residuals/residual.hpp>
-#include <granary/linalg/residuals/residual_tasks.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/residuals/residual.hpp>
+#include <granary/detail/linalg/residuals/residual_tasks.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/residuals/residual_tasks.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/linalg/residuals/residual_tasks.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <algorithm>
 #include <cmath>

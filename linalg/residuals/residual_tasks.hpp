@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/residuals/residual.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/residuals/residual.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/runtime/matrix_call.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/runtime/matrix_call.hpp>
 
 /// Level 3 BLAS on a runtime. The functions in `granary::async` submit their tasks and return; those in `granary` also
 /// wait, for their own results alone, and throw what Pending::wait throws. Operands are those of MatrixOperand. An

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/linalg/kernels/kernel_speed.hpp>
-#include <granary/linalg/runtime/blas_speed.hpp>
-#include <granary/runtime/config.hpp>
-#include <granary/runtime/warnings.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/linalg/kernels/kernel_speed.hpp>
+#include <granary/detail/linalg/runtime/blas_speed.hpp>
+#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/warnings.hpp>
 
 #include <cmath>
 #include <mutex>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/linalg/data/blas_enums.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
-#include <granary/linalg/runtime/view_form.hpp>
+#include <granary/detail/core/base/byte_set.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/linalg/data/blas_enums.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/linalg/runtime/view_form.hpp>
 
 #include <cstddef>
 #include <cstdint>

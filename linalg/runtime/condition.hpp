@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/runtime/solve.hpp>
+#include <granary/detail/linalg/runtime/solve.hpp>
 
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
 
 #include <algorithm>
 #include <cmath>

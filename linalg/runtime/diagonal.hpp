@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/algorithms/diagonal.hpp>
-#include <granary/linalg/runtime/matrix_call.hpp>
+#include <granary/detail/linalg/algorithms/diagonal.hpp>
+#include <granary/detail/linalg/runtime/matrix_call.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/algorithms/matrix_ops.hpp>
-#include <granary/linalg/runtime/matrix_call.hpp>
+#include <granary/detail/linalg/algorithms/matrix_ops.hpp>
+#include <granary/detail/linalg/runtime/matrix_call.hpp>
 
 /// Elementwise operations on matrices on a runtime. The functions in `granary::async` submit their tasks and return;
 /// those in `granary` also wait, for their own results alone, and throw what Pending::wait throws. All throw

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/runtime/matrix_call.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/runtime/matrix_call.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/partial_file.hpp>
-#include <granary/linalg/generators/generators.hpp>
-#include <granary/linalg/runtime/matrices.hpp>
-#include <granary/linalg/runtime/matrix_tile.hpp>
-#include <granary/linalg/runtime/pivots_file.hpp>
-#include <granary/linalg/runtime/shared_sink.hpp>
-#include <granary/runtime/held_data.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
+#include <granary/detail/linalg/runtime/matrices.hpp>
+#include <granary/detail/linalg/runtime/matrix_tile.hpp>
+#include <granary/detail/linalg/runtime/pivots_file.hpp>
+#include <granary/detail/linalg/runtime/shared_sink.hpp>
+#include <granary/detail/runtime/held_data.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -40,7 +40,7 @@ struct GRANARY_EXPORT FileMatrixOptions {
 /// else that needs the tiles throws InvalidArgument then.
 ///
 /// ```cpp
-/// #include <granary/linalg/generators/spd_generator.hpp>
+/// #include <granary/linalg.hpp>
 /// using namespace granary::literals;
 /// using granary::MatrixPart;
 /// granary::write_random_spd("A.h5", 1024, 128, 1, granary::ScalarType::Float64);

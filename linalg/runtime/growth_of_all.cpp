@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/distributed/wires/processes.hpp>
-#include <granary/linalg/runtime/factor.hpp>
+#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/linalg/runtime/factor.hpp>
 
 #include <bit>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/algorithms/inverse.hpp>
-#include <granary/linalg/runtime/factor.hpp>
+#include <granary/detail/linalg/algorithms/inverse.hpp>
+#include <granary/detail/linalg/runtime/factor.hpp>
 
 #include <algorithm>
 #include <cstdint>

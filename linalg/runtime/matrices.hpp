@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/files/matrix_sink.hpp>
-#include <granary/linalg/files/matrix_source.hpp>
-#include <granary/linalg/runtime/view_form.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/files/matrix_sink.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/runtime/view_form.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -56,6 +56,13 @@ template <class ViewType>
 /// with one stride of 1, as in LAPACK. Rank 1: a column, with any stride. Tasks may only read a View of const elements.
 /// A copy of the View is kept until the data are forgotten; memory that no View manages must exist until then. Throws
 /// InvalidArgument if the View is empty, has no stride of 1, a negative stride, or overlapping elements.
+///
+/// ```cpp
+/// Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> const view("A", 100, 70);
+/// granary::Runtime runtime;
+/// auto const a = granary::add_view_matrix(runtime, view, 32, granary::MatrixPart::All);
+/// assert(a.grid().tile_rows() == 4 && a.grid().tile_cols() == 3);
+/// ```
 template <class ViewType>
 [[nodiscard]] auto add_view_matrix(Runtime& runtime, ViewType const& view, std::uint64_t tile, MatrixPart part) {
   using T = typename ViewType::non_const_value_type;

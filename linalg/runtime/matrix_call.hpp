@@ -1,21 +1,21 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/algorithms/finite_tasks.hpp>
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/runtime/blas_speed.hpp>
-#include <granary/linalg/runtime/call_operand.hpp>
-#include <granary/linalg/runtime/file_matrix.hpp>
-#include <granary/linalg/runtime/matrices.hpp>
-#include <granary/linalg/runtime/pending.hpp>
-#include <granary/linalg/runtime/runtime_call.hpp>
-#include <granary/linalg/tiles/elementwise.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/algorithms/finite_tasks.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/runtime/blas_speed.hpp>
+#include <granary/detail/linalg/runtime/call_operand.hpp>
+#include <granary/detail/linalg/runtime/file_matrix.hpp>
+#include <granary/detail/linalg/runtime/matrices.hpp>
+#include <granary/detail/linalg/runtime/pending.hpp>
+#include <granary/detail/linalg/runtime/runtime_call.hpp>
+#include <granary/detail/linalg/tiles/elementwise.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/runtime/data.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/runtime/data.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/algorithms/column_maxima.hpp>
-#include <granary/linalg/algorithms/matrix_ops.hpp>
-#include <granary/linalg/algorithms/norms.hpp>
-#include <granary/linalg/runtime/solve.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/algorithms/column_maxima.hpp>
+#include <granary/detail/linalg/algorithms/matrix_ops.hpp>
+#include <granary/detail/linalg/algorithms/norms.hpp>
+#include <granary/detail/linalg/runtime/solve.hpp>
 
 #include <algorithm>
 #include <cmath>

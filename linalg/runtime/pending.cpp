@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/task_error.hpp>
-#include <granary/linalg/runtime/pending.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/task_error.hpp>
+#include <granary/detail/linalg/runtime/pending.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 namespace granary {
 

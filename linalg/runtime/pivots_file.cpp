@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/vector_file.hpp>
-#include <granary/linalg/runtime/pivots_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/vector_file.hpp>
+#include <granary/detail/linalg/runtime/pivots_file.hpp>
 
 #include <algorithm>
 

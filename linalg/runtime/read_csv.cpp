@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/runtime/read_csv.hpp>
+#include <granary/detail/linalg/runtime/read_csv.hpp>
 
 namespace granary {
 

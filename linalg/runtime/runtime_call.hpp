@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include <concepts>
 #include <string_view>
@@ -18,7 +18,7 @@ namespace granary {
 /// arrive as they were thrown, as suits a program whose users do not know its sources.
 ///
 /// ```cpp
-/// #include <granary/linalg/linalg.hpp>
+/// #include <granary/linalg.hpp>
 /// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 /// granary::Runtime runtime;
 /// try {

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/distributed/wires/processes.hpp>
-#include <granary/linalg/runtime/shared_sink.hpp>
+#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/linalg/runtime/shared_sink.hpp>
 
 namespace granary {
 

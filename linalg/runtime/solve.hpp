@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/norms.hpp>
-#include <granary/linalg/algorithms/not_finite.hpp>
-#include <granary/linalg/runtime/factor.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/norms.hpp>
+#include <granary/detail/linalg/algorithms/not_finite.hpp>
+#include <granary/detail/linalg/runtime/factor.hpp>
 
 #include <cmath>
 #include <cstddef>

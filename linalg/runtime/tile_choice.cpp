@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/model_file.hpp>
-#include <granary/core/engine/performance_models.hpp>
-#include <granary/linalg/kernels/cold_kernels.hpp>
-#include <granary/linalg/runtime/tile_choice.hpp>
-#include <granary/runtime/machine_cache.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/model_file.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
+#include <granary/detail/linalg/kernels/cold_kernels.hpp>
+#include <granary/detail/linalg/runtime/tile_choice.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/data/narrow.hpp>
-#include <granary/linalg/runtime/view_form.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/data/narrow.hpp>
+#include <granary/detail/linalg/runtime/view_form.hpp>
 
 #include <algorithm>
 

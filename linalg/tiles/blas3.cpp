@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/not_positive_definite.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
-#include <granary/linalg/tiles/expand.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/not_positive_definite.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/expand.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 namespace granary::tiles {
 namespace {

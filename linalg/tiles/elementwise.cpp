@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/tiles/elementwise.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/tiles/elementwise.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <type_traits>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/inner_graph.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <cstddef>
 #include <cstdint>

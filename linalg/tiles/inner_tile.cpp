@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/tiles/inner_tile.hpp>
+#include <granary/detail/linalg/tiles/inner_tile.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/estimator.hpp>
-#include <granary/linalg/data/scalar.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
 
 #include <cstdint>
 

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/algorithms/singular.hpp>
-#include <granary/linalg/data/pivots.hpp>
-#include <granary/linalg/kernels/lu_kernels.hpp>
-#include <granary/linalg/kernels/panel_kernels.hpp>
-#include <granary/linalg/tiles/expand.hpp>
-#include <granary/linalg/tiles/lu.hpp>
-#include <granary/linalg/tiles/panel_blocks.hpp>
-#include <granary/linalg/tiles/panel_call.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/algorithms/singular.hpp>
+#include <granary/detail/linalg/data/pivots.hpp>
+#include <granary/detail/linalg/kernels/lu_kernels.hpp>
+#include <granary/detail/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/tiles/expand.hpp>
+#include <granary/detail/linalg/tiles/lu.hpp>
+#include <granary/detail/linalg/tiles/panel_blocks.hpp>
+#include <granary/detail/linalg/tiles/panel_call.hpp>
 
 #include <algorithm>
 #include <utility>

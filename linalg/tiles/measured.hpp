@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
 
 #include <optional>
 #include <vector>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/data/pivots.hpp>
-#include <granary/linalg/kernels/panel_kernels.hpp>
-#include <granary/linalg/tiles/expand.hpp>
-#include <granary/linalg/tiles/panel_blocks.hpp>
-#include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/detail/linalg/data/pivots.hpp>
+#include <granary/detail/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/tiles/expand.hpp>
+#include <granary/detail/linalg/tiles/panel_blocks.hpp>
+#include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/inner_graph.hpp>
-#include <granary/linalg/tiles/panel_call.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/linalg/tiles/panel_call.hpp>
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/tiles/tile_call.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/tiles/tile_call.hpp>
 
 #include <algorithm>
 #include <cstdint>

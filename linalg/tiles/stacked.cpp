@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/panel_kernels.hpp>
-#include <granary/linalg/tiles/blas3.hpp>
-#include <granary/linalg/tiles/panel_call.hpp>
-#include <granary/linalg/tiles/stacked.hpp>
+#include <granary/detail/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/panel_call.hpp>
+#include <granary/detail/linalg/tiles/stacked.hpp>
 
 #include <vector>
 
@@ -82,7 +82,8 @@ void trsm_right(TaskEmitter& tasks, Op op, TileRef const& a, std::span<TileRef c
   StackedTrsm const call{a.shape(), TileStack(b), op};
   std::vector<Access> accesses{detail::read(a)};
   for (auto const& tile : b) accesses.push_back(detail::read_write(tile));
-  tasks.emit(stacked_trsm_codelet<T>, accesses, priority, detail::flops_of<T>(0.5 * call.b.rows * a.rows * a.rows), call);
+  tasks.emit(stacked_trsm_codelet<T>, accesses, priority, detail::flops_of<T>(0.5 * call.b.rows * a.rows * a.rows),
+             call);
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                                \

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/submitter.hpp>
-#include <granary/linalg/data/narrow.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/linalg/data/narrow.hpp>
 
 #include <cstdint>
 #include <initializer_list>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/codelet.hpp>
-#include <granary/linalg/data/narrow.hpp>
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/kernels/device/device_kernels.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/linalg/data/narrow.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/kernels/device/device_kernels.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <cstdint>
 

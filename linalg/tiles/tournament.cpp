@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/data/pivots.hpp>
-#include <granary/linalg/kernels/panel_kernels.hpp>
-#include <granary/linalg/tiles/lu.hpp>
-#include <granary/linalg/tiles/panel_call.hpp>
+#include <granary/detail/linalg/data/pivots.hpp>
+#include <granary/detail/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/tiles/lu.hpp>
+#include <granary/detail/linalg/tiles/panel_call.hpp>
 
 #include <array>
 #include <utility>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/eviction/belady.hpp>
-#include <granary/policies/eviction/furthest_committed.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/eviction/belady.hpp>
+#include <granary/detail/policies/eviction/furthest_committed.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <algorithm>
 #include <memory>

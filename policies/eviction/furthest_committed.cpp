@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/eviction/furthest_committed.hpp>
+#include <granary/detail/policies/eviction/furthest_committed.hpp>
 
 #include <algorithm>
 #include <unordered_map>

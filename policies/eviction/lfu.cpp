@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/eviction/lfu.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/eviction/lfu.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <memory>
 

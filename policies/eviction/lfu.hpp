@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/eviction_policy.hpp>
-#include <granary/policies/eviction/ranked_replicas.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/eviction_policy.hpp>
+#include <granary/detail/policies/eviction/ranked_replicas.hpp>
 
 #include <compare>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/order/bands.hpp>
+#include <granary/detail/policies/order/bands.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/policies/order/coordinates.hpp>
-#include <granary/policies/order/growth.hpp>
-#include <granary/policies/order/segments.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/policies/order/coordinates.hpp>
+#include <granary/detail/policies/order/growth.hpp>
+#include <granary/detail/policies/order/segments.hpp>
 
 #include <compare>
 #include <cstdint>

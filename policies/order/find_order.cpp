@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/order/bands.hpp>
-#include <granary/policies/order/coordinates.hpp>
-#include <granary/policies/order/find_order.hpp>
-#include <granary/policies/order/growth.hpp>
-#include <granary/policies/order/least_missing.hpp>
+#include <granary/detail/policies/order/bands.hpp>
+#include <granary/detail/policies/order/coordinates.hpp>
+#include <granary/detail/policies/order/find_order.hpp>
+#include <granary/detail/policies/order/growth.hpp>
+#include <granary/detail/policies/order/least_missing.hpp>
 
 #include <algorithm>
 #include <array>

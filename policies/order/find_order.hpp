@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/policies/order/order_graph.hpp>
-#include <granary/policies/order/replay.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/policies/order/order_graph.hpp>
+#include <granary/detail/policies/order/replay.hpp>
 
 #include <cstdint>
 #include <vector>

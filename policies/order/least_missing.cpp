@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/order/least_missing.hpp>
+#include <granary/detail/policies/order/least_missing.hpp>
 
 #include <algorithm>
 #include <bit>

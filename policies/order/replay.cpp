@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/order/replay.hpp>
+#include <granary/detail/policies/order/replay.hpp>
 
 #include <queue>
 #include <utility>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/order/segments.hpp>
+#include <granary/detail/policies/order/segments.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/block_builder.hpp>
+#include <granary/detail/policies/schedulers/block_builder.hpp>
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/policies/schedulers/dmda_base.hpp>
-#include <granary/policies/schedulers/ready_order.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/policies/schedulers/dmda_base.hpp>
+#include <granary/detail/policies/schedulers/ready_order.hpp>
 
 namespace granary {
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/dmda_ready.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/dmda_ready.hpp>
 
 #include <memory>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/scheduler.hpp>
-#include <granary/policies/schedulers/queues_by_groups.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/policies/schedulers/queues_by_groups.hpp>
 
 #include <cstdint>
 

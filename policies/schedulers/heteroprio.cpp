@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/heteroprio.hpp>
-#include <granary/policies/schedulers/heteroprio_spoliation.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/heteroprio.hpp>
+#include <granary/detail/policies/schedulers/heteroprio_spoliation.hpp>
 
 #include <algorithm>
 #include <memory>

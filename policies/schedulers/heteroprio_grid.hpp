@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/group_set.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/policy/task_table.hpp>
-#include <granary/policies/schedulers/lazy_task_heap.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/group_set.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
+#include <granary/detail/policies/schedulers/lazy_task_heap.hpp>
 
 #include <array>
 #include <cstdint>

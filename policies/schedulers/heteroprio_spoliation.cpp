@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/heteroprio_spoliation.hpp>
+#include <granary/detail/policies/schedulers/heteroprio_spoliation.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/policies/schedulers/heteroprio_buckets.hpp>
-#include <granary/policies/schedulers/laheteroprio_affinity.hpp>
-#include <granary/policies/schedulers/laheteroprio_distances.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/policies/schedulers/heteroprio_buckets.hpp>
+#include <granary/detail/policies/schedulers/laheteroprio_affinity.hpp>
+#include <granary/detail/policies/schedulers/laheteroprio_distances.hpp>
 
 #include <array>
 #include <map>

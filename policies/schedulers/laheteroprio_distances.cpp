@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/laheteroprio_distances.hpp>
+#include <granary/detail/policies/schedulers/laheteroprio_distances.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/lfq.hpp>
-#include <granary/policies/schedulers/neighbours.hpp>
-#include <granary/policies/schedulers/priority_rank.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/lfq.hpp>
+#include <granary/detail/policies/schedulers/neighbours.hpp>
+#include <granary/detail/policies/schedulers/priority_rank.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/list_simulation.hpp>
-#include <granary/policies/schedulers/priority_rank.hpp>
+#include <granary/detail/policies/schedulers/list_simulation.hpp>
+#include <granary/detail/policies/schedulers/priority_rank.hpp>
 
 #include <algorithm>
 #include <limits>

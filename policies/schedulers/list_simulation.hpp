@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/plan_board.hpp>
-#include <granary/core/policy/system_view.hpp>
-#include <granary/policies/schedulers/expected_start.hpp>
-#include <granary/policies/schedulers/told_tasks.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/plan_board.hpp>
+#include <granary/detail/core/policy/system_view.hpp>
+#include <granary/detail/policies/schedulers/expected_start.hpp>
+#include <granary/detail/policies/schedulers/told_tasks.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/units.hpp>
-#include <granary/policies/schedulers/neighbours.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/policies/schedulers/neighbours.hpp>
 
 #include <algorithm>
 #include <cstdint>

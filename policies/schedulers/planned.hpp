@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/scheduler.hpp>
-#include <granary/core/policy/task_table.hpp>
-#include <granary/policies/order/find_order.hpp>
-#include <granary/policies/schedulers/bursts.hpp>
-#include <granary/policies/schedulers/ready_by_rank.hpp>
-#include <granary/policies/schedulers/slower_groups.hpp>
-#include <granary/policies/schedulers/turns.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
+#include <granary/detail/policies/order/find_order.hpp>
+#include <granary/detail/policies/schedulers/bursts.hpp>
+#include <granary/detail/policies/schedulers/ready_by_rank.hpp>
+#include <granary/detail/policies/schedulers/slower_groups.hpp>
+#include <granary/detail/policies/schedulers/turns.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How PlannedScheduler deals the blocks of its plan to several nodes.
-#include <granary/policies/order/least_missing.hpp>
-#include <granary/policies/schedulers/block_builder.hpp>
-#include <granary/policies/schedulers/planned.hpp>
-#include <granary/policies/schedulers/shortest_time.hpp>
+#include <granary/detail/policies/order/least_missing.hpp>
+#include <granary/detail/policies/schedulers/block_builder.hpp>
+#include <granary/detail/policies/schedulers/planned.hpp>
+#include <granary/detail/policies/schedulers/shortest_time.hpp>
 
 #include <algorithm>
 #include <limits>

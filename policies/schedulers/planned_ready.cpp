@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ready tasks of PlannedScheduler, and who of those that commute has a turn.
-#include <granary/policies/schedulers/planned.hpp>
+#include <granary/detail/policies/schedulers/planned.hpp>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/predecessors.hpp>
+#include <granary/detail/policies/schedulers/predecessors.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/expected_inputs.hpp>
-#include <granary/policies/schedulers/prio.hpp>
-#include <granary/policies/schedulers/priority_rank.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/expected_inputs.hpp>
+#include <granary/detail/policies/schedulers/prio.hpp>
+#include <granary/detail/policies/schedulers/priority_rank.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/scheduler.hpp>
-#include <granary/core/policy/task_table.hpp>
-#include <granary/policies/policy_options.hpp>
-#include <granary/policies/schedulers/queues_by_groups.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
+#include <granary/detail/policies/policy_options.hpp>
+#include <granary/detail/policies/schedulers/queues_by_groups.hpp>
 
 #include <cstdint>
 #include <queue>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/indexed_heap.hpp>
-#include <granary/core/policy/plan_board.hpp>
-#include <granary/core/policy/system_view.hpp>
-#include <granary/core/policy/task_table.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/indexed_heap.hpp>
+#include <granary/detail/core/policy/plan_board.hpp>
+#include <granary/detail/core/policy/system_view.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
 
 #include <compare>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/slower_groups.hpp>
+#include <granary/detail/policies/schedulers/slower_groups.hpp>
 
 #include <algorithm>
 #include <array>

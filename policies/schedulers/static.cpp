@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/expected_inputs.hpp>
-#include <granary/policies/schedulers/static.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/expected_inputs.hpp>
+#include <granary/detail/policies/schedulers/static.hpp>
 
 #include <algorithm>
 #include <limits>

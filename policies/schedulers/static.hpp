@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/scheduler.hpp>
-#include <granary/core/policy/task_table.hpp>
-#include <granary/policies/schedulers/predecessors.hpp>
-#include <granary/policies/schedulers/static_pace.hpp>
-#include <granary/policies/schedulers/static_plan.hpp>
-#include <granary/schedules/schedule.hpp>
-#include <granary/schedules/signatures.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
+#include <granary/detail/policies/schedulers/predecessors.hpp>
+#include <granary/detail/policies/schedulers/static_pace.hpp>
+#include <granary/detail/policies/schedulers/static_plan.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/schedules/signatures.hpp>
 
 #include <cstdint>
 #include <optional>

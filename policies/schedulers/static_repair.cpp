@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What idle workers run while the first of their tasks is not ready.
-#include <granary/policies/schedulers/expected_inputs.hpp>
-#include <granary/policies/schedulers/static.hpp>
+#include <granary/detail/policies/schedulers/expected_inputs.hpp>
+#include <granary/detail/policies/schedulers/static.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/scheduler.hpp>
-#include <granary/policies/schedulers/block_builder.hpp>
-#include <granary/policies/schedulers/slower_groups.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/policies/schedulers/block_builder.hpp>
+#include <granary/detail/policies/schedulers/slower_groups.hpp>
 
 #include <cstdint>
 #include <set>

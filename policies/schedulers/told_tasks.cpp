@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/told_tasks.hpp>
+#include <granary/detail/policies/schedulers/told_tasks.hpp>
 
 #include <span>
 

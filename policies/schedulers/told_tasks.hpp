@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/task_graph.hpp>
-#include <granary/core/policy/system_view.hpp>
-#include <granary/core/policy/task_table.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/task_graph.hpp>
+#include <granary/detail/core/policy/system_view.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/planner.hpp>
-#include <granary/schedules/recorder/schedule_recorder.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/schedules/recorder/schedule_recorder.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/planner/observer.hpp>
-#include <granary/core/policy/task_table.hpp>
-#include <granary/schedules/schedule.hpp>
-#include <granary/schedules/signatures.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/planner/observer.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/schedules/signatures.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -18,11 +18,10 @@ namespace granary {
 /// any event. Each task takes ~100 bytes.
 ///
 /// ```cpp
-/// #include <granary/policies/registry.hpp>
-/// #include <granary/schedules/recorder/schedule_recorder.hpp>
-/// #include <granary/simulator/platform_truth.hpp>
-/// #include <granary/simulator/simulator.hpp>
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/policy.hpp>
+/// #include <granary/schedule.hpp>
+/// #include <granary/simulator.hpp>
+/// #include <granary/workloads.hpp>
 /// auto const platform = granary::Platform::find("mirage");
 /// granary::PlatformTruth const truth(platform);
 /// granary::PlatformEstimator estimator(platform);

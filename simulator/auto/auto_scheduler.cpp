@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/shortest_time.hpp>
-#include <granary/simulator/auto/auto_scheduler.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/shortest_time.hpp>
+#include <granary/detail/simulator/auto/auto_scheduler.hpp>
 
 #ifdef __GLIBC__
 #include <malloc.h>

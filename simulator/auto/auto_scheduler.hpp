@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/policy/eviction_policy.hpp>
-#include <granary/core/policy/scheduler.hpp>
-#include <granary/core/policy/task_table.hpp>
-#include <granary/policies/schedulers/bursts.hpp>
-#include <granary/simulator/auto/rehearsal.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/eviction_policy.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/task_table.hpp>
+#include <granary/detail/policies/schedulers/bursts.hpp>
+#include <granary/detail/simulator/auto/rehearsal.hpp>
 
 #include <cstdint>
 #include <map>
@@ -23,7 +23,7 @@ namespace granary {
 /// same name.
 ///
 /// ```cpp
-/// #include <granary/policies/registry.hpp>
+/// #include <granary/policy.hpp>
 /// granary::register_auto();
 /// auto const policies = granary::make_policies("auto", granary::default_eviction("auto"));
 /// assert(policies.eviction != nullptr);

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/bottom_levels.hpp>
-#include <granary/core/model/task_graph.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/auto/rehearsal.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/bottom_levels.hpp>
+#include <granary/detail/core/model/task_graph.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/auto/rehearsal.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <algorithm>
 #include <array>

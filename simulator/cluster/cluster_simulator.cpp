@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/peers.hpp>
-#include <granary/simulator/cluster/cluster_simulator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/simulator/cluster/cluster_simulator.hpp>
 
 #include <algorithm>
 #include <exception>

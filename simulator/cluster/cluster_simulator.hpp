@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/indexed_heap.hpp>
-#include <granary/core/model/distribution.hpp>
-#include <granary/distributed/common_order.hpp>
-#include <granary/distributed/local_tasks.hpp>
-#include <granary/simulator/cluster/network_model.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/indexed_heap.hpp>
+#include <granary/detail/core/model/distribution.hpp>
+#include <granary/detail/distributed/common_order.hpp>
+#include <granary/detail/distributed/local_tasks.hpp>
+#include <granary/detail/simulator/cluster/network_model.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -65,9 +65,9 @@ struct GRANARY_EXPORT ClusterReport {
 /// concerns it, in the order of submission. The same options yield the same commands.
 ///
 /// ```cpp
-/// #include <granary/policies/registry.hpp>
-/// #include <granary/simulator/platform_truth.hpp>
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/policy.hpp>
+/// #include <granary/simulator.hpp>
+/// #include <granary/workloads.hpp>
 /// auto const platform = granary::Platform::find("v100x1");
 /// granary::PlatformTruth const truth(platform);
 /// granary::ClusterSimulator cluster(platform.machine, truth, {.processes = 4}, [&](granary::ProcessId) {

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the programs choose the BLAS and its kernels, with a library that pretends to be an OpenBLAS (tests/apps/blas).
-#include <granary/core/backends/vector_units.hpp>
+#include <granary/detail/core/backends/vector_units.hpp>
 
 #include "apps/cli_test.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

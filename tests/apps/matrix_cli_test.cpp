@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/matrix_file.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/units.hpp>
+#include <granary/detail/core/base/units.hpp>
 
 #include "apps/child.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/model_file.hpp>
+#include <granary/detail/core/engine/model_file.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include <granary/core/base/partial_file.hpp>
+#include <granary/detail/core/base/partial_file.hpp>
 
 #include "apps/cli_test.hpp"
 

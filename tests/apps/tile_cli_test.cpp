@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which tile and which inner tile the programs choose.
-#include <granary/core/engine/model_file.hpp>
-#include <granary/core/engine/performance_models.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
+#include <granary/detail/core/engine/model_file.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
 
 #include <cstdlib>
 #include <filesystem>

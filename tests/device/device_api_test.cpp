@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/device_api_contract.hpp"
 
-#include <granary/core/backends/divided_device.hpp>
+#include <granary/detail/core/backends/divided_device.hpp>
 
 namespace granary::test {
 namespace {

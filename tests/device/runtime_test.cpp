@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tasks and factorizations on the vendor's devices, with memory limits below the size of the data: on the first device,
 // and on that device divided into two and four.
-#include <granary/core/backends/device_api.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/linalg.hpp>
-#include <granary/runtime/dual_view.hpp>
-#include <granary/runtime/varying.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/runtime/dual_view.hpp>
+#include <granary/detail/runtime/varying.hpp>
+#include <granary/linalg.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of panels on a lane, against those of the host: on the vendor's device, or on the host if Kokkos has
 // none.
-#include <granary/linalg/data/pivots.hpp>
-#include <granary/linalg/kernels/lu_kernels.hpp>
-#include <granary/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/data/pivots.hpp>
+#include <granary/detail/linalg/kernels/lu_kernels.hpp>
+#include <granary/detail/linalg/kernels/panel_kernels.hpp>
 
 #include "device_kernels/lane.hpp"
 #include "support/scalars.hpp"

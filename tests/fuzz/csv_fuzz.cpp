@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads CSV files: headers, and the values of small ones. The first byte of the input chooses the options.
-#include <granary/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/files/csv_file.hpp>
 
 #include <cmath>
 

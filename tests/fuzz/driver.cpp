@@ -4,7 +4,7 @@
 //   fuzz_x [--seconds S] [--inputs N] [--seed K] [--write-corpus DIRECTORY] [FILE...]
 // Ctrl-C ends it and prints its progress. FILEs are run unchanged, and nothing else. An input that ends the program, or
 // takes over 5 s of processor time (60 s of wall time: the machine may be busy), is stored in fuzz-crash.
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include <fcntl.h>
 #include <sys/time.h>

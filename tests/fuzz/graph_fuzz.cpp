@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads task graphs, and simulates the small ones.
-#include <granary/workloads/random_layers.hpp>
-#include <granary/workloads/task_graph_file.hpp>
+#include <granary/detail/workloads/random_layers.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
 
 #include "tests/fuzz/json_format.hpp"
 #include "tests/fuzz/simulate_small.hpp"

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/fuzz/hdf5_make.hpp"
 
-#include <granary/linalg/files/hdf5_support.hpp>
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 #include <algorithm>
 #include <array>

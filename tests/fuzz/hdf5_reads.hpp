@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/files/vector_file.hpp>
+#include <granary/detail/linalg/files/vector_file.hpp>
 
 #include "tests/fuzz/read_tiles.hpp"
 #include "tests/fuzz/target.hpp"

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads Matrix Market files: headers, and the entries of small matrices.
-#include <granary/linalg/files/matrix_market.hpp>
+#include <granary/detail/linalg/files/matrix_market.hpp>
 
 #include "tests/fuzz/no_output.hpp"
 #include "tests/fuzz/target.hpp"

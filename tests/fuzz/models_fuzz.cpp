@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads files of performance models, estimates with them, and writes them again.
-#include <granary/core/engine/model_file.hpp>
-#include <granary/core/engine/performance_models.hpp>
+#include <granary/detail/core/engine/model_file.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
 
 #include <filesystem>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parses values of command lines: generated matrices, sizes, policies with options.
-#include <granary/core/base/units.hpp>
-#include <granary/linalg/generators/generators.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include "tests/fuzz/target.hpp"
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads platforms, and simulates a stencil on the small ones.
-#include <granary/workloads/stencil.hpp>
+#include <granary/detail/workloads/stencil.hpp>
 
 #include "tests/fuzz/json_format.hpp"
 #include "tests/fuzz/simulate_small.hpp"

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/files/matrix_source.hpp>
-#include <granary/linalg/files/tile_memory.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/files/tile_memory.hpp>
 
 #include <algorithm>
 #include <memory>

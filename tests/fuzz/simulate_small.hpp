@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/simulator/simulator.hpp>
-#include <granary/workloads/priorities.hpp>
-#include <granary/workloads/workload.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/simulator/simulator.hpp>
+#include <granary/detail/workloads/priorities.hpp>
+#include <granary/detail/workloads/workload.hpp>
 
 #include "apps/simulation/simulated_run.hpp"
 #include "tests/fuzz/target.hpp"

@@ -2,8 +2,8 @@
 // Common parts of a fuzz target: LLVMFuzzerTestOneInput, and the initial inputs of mutations.
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/printable.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/printable.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Backward errors and growth on hard matrices, compared with LAPACK's. It prints the tables of docs/accuracy.md. The
 // required bounds are those that the theory proves for the computed factors (unit/linalg/bounds.hpp).
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/linalg.hpp>
 
 #include <gtest/gtest.h>
 

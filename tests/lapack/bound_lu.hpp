@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LAPACK's tests of xPOTRF and xPOTRS (TESTING/LIN/xCHKPO), on tiles. LAPACK's order 0 is omitted: granary refuses
 // empty matrices.
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/inverse.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/inverse.hpp>
 
 #include <gtest/gtest.h>
 

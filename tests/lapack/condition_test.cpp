@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LAPACK's tests of xPOCON and xGECON (xCHKPO, xCHKGE: xGET06), on a runtime: estimates are compared with the condition
 // from a computed inverse.
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <gtest/gtest.h>
 

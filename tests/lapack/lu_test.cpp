@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LAPACK's tests of xGETRF and xGETRS (TESTING/LIN/xCHKGE), on tiles and with tournament pivoting. LAPACK's order 0 is
 // omitted: granary refuses empty matrices.
-#include <granary/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
 
 #include <gtest/gtest.h>
 

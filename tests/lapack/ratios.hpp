@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
 
 #include <cmath>
 #include <cstdint>

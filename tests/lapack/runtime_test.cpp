@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The types of LAPACK's tests on a runtime with two workers, with linalg/residual for the ratios, under a memory limit
 // of a few tiles for its accumulators.
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <gtest/gtest.h>
 

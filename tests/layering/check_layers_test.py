@@ -30,22 +30,22 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout)
 
     def test_includes_upwards(self):
-        self.refused("core/base/a.hpp", "#include <granary/core/model/task.hpp>")
-        self.refused("core/policy/a.hpp", "#include <granary/core/planner/planner.hpp>")
-        self.refused("core/planner/a.cpp", "#include <granary/policies/registry.hpp>")
-        self.refused("policies/schedulers/a.cpp", "#include <granary/core/planner/planner.hpp>")
-        self.refused("core/engine/a.cpp", "#include <granary/simulator/simulator.hpp>")
-        self.refused("simulator/a.cpp", "#include <granary/core/engine/engine.hpp>")
-        self.refused("linalg/kernels/a.hpp", "#include <granary/core/backends/host.hpp>")
-        self.refused("core/engine/a.hpp", '#include "granary/runtime/runtime.hpp"')
+        self.refused("core/base/a.hpp", "#include <granary/detail/core/model/task.hpp>")
+        self.refused("core/policy/a.hpp", "#include <granary/detail/core/planner/planner.hpp>")
+        self.refused("core/planner/a.cpp", "#include <granary/detail/policies/registry.hpp>")
+        self.refused("policies/schedulers/a.cpp", "#include <granary/detail/core/planner/planner.hpp>")
+        self.refused("core/engine/a.cpp", "#include <granary/detail/simulator/simulator.hpp>")
+        self.refused("simulator/a.cpp", "#include <granary/detail/core/engine/engine.hpp>")
+        self.refused("linalg/kernels/a.hpp", "#include <granary/detail/core/backends/host.hpp>")
+        self.refused("core/engine/a.hpp", '#include "granary/detail/runtime/runtime.hpp"')
 
     def test_core_is_the_ground(self):
         for header in ("outofcore/storage", "policies/registry", "trace/trace_file", "runtime/runtime", "linalg/linalg"):
             for folder in ("base", "backends", "engine"):
-                self.refused(f"core/{folder}/a.cpp", f"#include <granary/{header}.hpp>")
-        self.refused("outofcore/a.cpp", "#include <granary/runtime/config.hpp>")
-        self.refused("trace/a.cpp", "#include <granary/runtime/config.hpp>")
-        self.accepted("runtime/a.cpp", "#include <granary/outofcore/storage.hpp>")
+                self.refused(f"core/{folder}/a.cpp", f"#include <granary/detail/{header}.hpp>")
+        self.refused("outofcore/a.cpp", "#include <granary/detail/runtime/config.hpp>")
+        self.refused("trace/a.cpp", "#include <granary/detail/runtime/config.hpp>")
+        self.accepted("runtime/a.cpp", "#include <granary/detail/outofcore/storage.hpp>")
 
     def test_no_entry_of_the_table_runs_upward(self):
         sys.path.insert(0, str(SCRIPT.parent))
@@ -56,46 +56,47 @@ class CheckLayers(unittest.TestCase):
         self.assertTrue(check_layers.is_upward("core/backends", "outofcore"))
 
     def test_includes_downwards(self):
-        self.accepted("core/model/a.hpp", "#include <granary/core/base/ids.hpp>")
-        self.accepted("policies/schedulers/a.cpp", "#include <granary/core/policy/scheduler.hpp>")
-        self.accepted("linalg/kernels/a.hpp", "#include <granary/core/backends/kokkos_compat.hpp>")
-        self.accepted("tests/unit/a_test.cpp", "#include <granary/runtime/runtime.hpp>")
+        self.accepted("core/model/a.hpp", "#include <granary/detail/core/base/ids.hpp>")
+        self.accepted("policies/schedulers/a.cpp", "#include <granary/detail/core/policy/scheduler.hpp>")
+        self.accepted("linalg/kernels/a.hpp", "#include <granary/detail/core/backends/kokkos_compat.hpp>")
+        self.accepted("tests/unit/a_test.cpp", "#include <granary/detail/runtime/runtime.hpp>")
 
     def test_only_the_facade_of_linalg_knows_the_runtime(self):
         for room in ("algorithms", "data", "files", "generators", "kernels", "priorities", "residuals", "tiles"):
-            self.refused(f"linalg/{room}/a.hpp", "#include <granary/runtime/runtime.hpp>")
-            self.refused(f"linalg/{room}/a.cpp", "#include <granary/core/engine/engine.hpp>")
-            self.refused(f"linalg/{room}/a.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
-        self.accepted("linalg/runtime/a.hpp", "#include <granary/runtime/runtime.hpp>")
-        self.accepted("linalg/linalg.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
-        self.refused("linalg/a.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
+            self.refused(f"linalg/{room}/a.hpp", "#include <granary/detail/runtime/runtime.hpp>")
+            self.refused(f"linalg/{room}/a.cpp", "#include <granary/detail/core/engine/engine.hpp>")
+            self.refused(f"linalg/{room}/a.hpp", "#include <granary/detail/linalg/runtime/matrices.hpp>")
+        self.accepted("linalg/runtime/a.hpp", "#include <granary/detail/runtime/runtime.hpp>")
+        self.accepted("include/granary/linalg.hpp", "#include <granary/detail/linalg/runtime/matrices.hpp>")
+        self.refused("linalg/runtime/a.hpp", "#include <granary/linalg.hpp>")
+        self.refused("linalg/a.hpp", "#include <granary/detail/linalg/runtime/matrices.hpp>")
 
     def test_formats_of_files_know_no_algebra(self):
         for header in ("algorithms/a", "tiles/a", "kernels/a", "generators/a", "data/tiled_matrix"):
-            self.refused("linalg/files/a.hpp", f"#include <granary/linalg/{header}.hpp>")
-        self.refused("linalg/algorithms/a.hpp", "#include <granary/linalg/files/matrix_file.hpp>")
-        self.accepted("linalg/files/a.hpp", "#include <granary/linalg/data/tile_grid.hpp>")
-        self.accepted("linalg/generators/a.hpp", "#include <granary/linalg/files/matrix_source.hpp>")
+            self.refused("linalg/files/a.hpp", f"#include <granary/detail/linalg/{header}.hpp>")
+        self.refused("linalg/algorithms/a.hpp", "#include <granary/detail/linalg/files/matrix_file.hpp>")
+        self.accepted("linalg/files/a.hpp", "#include <granary/detail/linalg/data/tile_grid.hpp>")
+        self.accepted("linalg/generators/a.hpp", "#include <granary/detail/linalg/files/matrix_source.hpp>")
 
     def test_only_the_disk_node_knows_the_engine(self):
-        self.refused("outofcore/a.hpp", "#include <granary/core/engine/backend.hpp>")
-        self.refused("linalg/files/a.hpp", "#include <granary/outofcore/disk_node.hpp>")
-        self.accepted("outofcore/disk_node.hpp", "#include <granary/core/engine/backend.hpp>")
+        self.refused("outofcore/a.hpp", "#include <granary/detail/core/engine/backend.hpp>")
+        self.refused("linalg/files/a.hpp", "#include <granary/detail/outofcore/disk_node.hpp>")
+        self.accepted("outofcore/disk_node.hpp", "#include <granary/detail/core/engine/backend.hpp>")
 
     def test_the_movement_of_data_knows_no_task(self):
-        self.refused("core/planner/movement/a.hpp", "#include <granary/core/model/task.hpp>")
-        self.refused("core/planner/movement/a.hpp", "#include <granary/core/planner/dispatch/dispatch.hpp>")
-        self.refused("core/planner/dispatch/a.hpp", "#include <granary/core/planner/planner.hpp>")
-        self.refused("simulator/a.cpp", "#include <granary/core/planner/movement/movement.hpp>")
-        self.accepted("core/planner/dispatch/a.hpp", "#include <granary/core/planner/movement/movement.hpp>")
+        self.refused("core/planner/movement/a.hpp", "#include <granary/detail/core/model/task.hpp>")
+        self.refused("core/planner/movement/a.hpp", "#include <granary/detail/core/planner/dispatch/dispatch.hpp>")
+        self.refused("core/planner/dispatch/a.hpp", "#include <granary/detail/core/planner/planner.hpp>")
+        self.refused("simulator/a.cpp", "#include <granary/detail/core/planner/movement/movement.hpp>")
+        self.accepted("core/planner/dispatch/a.hpp", "#include <granary/detail/core/planner/movement/movement.hpp>")
 
     def test_a_macro_exports(self):
         self.refused("core/base/a.hpp", "#pragma GCC visibility push(default)")
         self.accepted("core/backends/kokkos_core.hpp", "#pragma GCC visibility push(default)")
 
     def test_circles(self):
-        back = ("core/base/b.hpp", "#include <granary/core/base/a.hpp>\n")
-        result = check("core/base/a.hpp", "#include <granary/core/base/b.hpp>\n", [back])
+        back = ("core/base/b.hpp", "#include <granary/detail/core/base/a.hpp>\n")
+        result = check("core/base/a.hpp", "#include <granary/detail/core/base/b.hpp>\n", [back])
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertIn("core/base/b.hpp:1: includes in a circle: core/base/a.hpp -> core/base/b.hpp -> core/base/a.hpp",
                       result.stdout)
@@ -114,8 +115,8 @@ class CheckLayers(unittest.TestCase):
         self.assertIn("core/planner/a.cpp:2: a member of Other is defined outside", result.stdout)
 
     def test_unknown_folder(self):
-        self.refused("core/base/a.hpp", "#include <granary/elsewhere/a.hpp>")
-        self.refused("core/elsewhere/a.hpp", "#include <granary/core/base/ids.hpp>")
+        self.refused("core/base/a.hpp", "#include <granary/detail/elsewhere/a.hpp>")
+        self.refused("core/elsewhere/a.hpp", "#include <granary/detail/core/base/ids.hpp>")
 
     def test_vendor_headers(self):
         self.refused("core/backends/device.hpp", "#include <cuda_runtime.h>")

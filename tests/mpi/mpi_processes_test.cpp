@@ -4,7 +4,7 @@
 #include "support/message_of.hpp"
 #include "support/seeds.hpp"
 
-#include <granary/mpi/mpi_wire.hpp>
+#include <granary/detail/mpi/mpi_wire.hpp>
 
 #include <gtest/gtest.h>
 

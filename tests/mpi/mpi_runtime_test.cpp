@@ -2,8 +2,8 @@
 // A Runtime of several processes: mpirun -np 4 test_mpi.
 #include "contract/processes/runtime_cases.hpp"
 
-#include <granary/linalg/linalg.hpp>
-#include <granary/mpi/runtime.hpp>
+#include <granary/detail/mpi/runtime.hpp>
+#include <granary/linalg.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/random.hpp>
-#include <granary/core/policy/policy_set.hpp>
-#include <granary/core/policy/scheduler.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/policy/policy_set.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/acts.hpp"
 
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 namespace granary::test {
 

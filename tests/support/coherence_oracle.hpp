@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/data.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/model/data.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 #include "support/acts.hpp"
 

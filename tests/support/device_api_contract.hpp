@@ -2,8 +2,8 @@
 // Contract of every DeviceApi. A test instantiates DeviceApiContract with a factory of one.
 #pragma once
 
-#include <granary/core/backends/device_api.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include "support/policy_case.hpp"
 #include "support/stamp_task.hpp"
 
-#include <granary/core/engine/engine.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/policy/eviction_policy.hpp>
-#include <granary/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/eviction_policy.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -8,10 +8,10 @@
 #include <set>
 #include <vector>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/outofcore/io_thread.hpp>
-#include <granary/outofcore/storage.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/outofcore/io_thread.hpp>
+#include <granary/detail/outofcore/storage.hpp>
 
 namespace granary::test {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include <granary/outofcore/storage.hpp>
+#include <granary/detail/outofcore/storage.hpp>
 
 namespace granary::test {
 

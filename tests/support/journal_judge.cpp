@@ -3,8 +3,8 @@
 
 #include "support/acts.hpp"
 
-#include <granary/core/model/estimator.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 #include <memory>
 #include <stdexcept>

@@ -3,9 +3,9 @@
 
 #include "support/coherence_oracle.hpp"
 
-#include <granary/core/planner/journal.hpp>
-#include <granary/core/planner/options.hpp>
-#include <granary/core/policy/policy_set.hpp>
+#include <granary/detail/core/planner/journal.hpp>
+#include <granary/detail/core/planner/options.hpp>
+#include <granary/detail/core/policy/policy_set.hpp>
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A GoogleTest main for tests that use Kokkos; exits with 77 if Kokkos cannot start.
-#include <granary/core/backends/kokkos_start.hpp>
+#include <granary/detail/core/backends/kokkos_start.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <granary/linalg/files/hdf5_support.hpp>
+#include <granary/detail/linalg/files/hdf5_support.hpp>
 
 namespace granary::test {
 

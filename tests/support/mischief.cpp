@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/mischief.hpp"
 
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/policy/policy_set.hpp>
+#include <granary/detail/core/policy/policy_set.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -4,14 +4,14 @@
 #include "support/faulty_storage.hpp"
 #include "support/random_machine.hpp"
 
-#include <granary/core/backends/device_copies.hpp>
-#include <granary/core/backends/device_launcher.hpp>
-#include <granary/core/backends/device_memory.hpp>
-#include <granary/core/backends/emulated_api.hpp>
-#include <granary/core/backends/host_copies.hpp>
-#include <granary/core/backends/host_workers.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/outofcore/disk_node.hpp>
+#include <granary/detail/core/backends/device_copies.hpp>
+#include <granary/detail/core/backends/device_launcher.hpp>
+#include <granary/detail/core/backends/device_memory.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_workers.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/outofcore/disk_node.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -7,10 +7,10 @@
 #include "support/mischief.hpp"
 #include "support/print_events.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/inner_graph.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -4,9 +4,9 @@
 #include "support/acts.hpp"
 #include "support/random_graph.hpp"
 
-#include <granary/core/planner/options.hpp>
-#include <granary/core/policy/policy_set.hpp>
-#include <granary/simulator/faults.hpp>
+#include <granary/detail/core/planner/options.hpp>
+#include <granary/detail/core/policy/policy_set.hpp>
+#include <granary/detail/simulator/faults.hpp>
 
 #include <cstdint>
 #include <functional>

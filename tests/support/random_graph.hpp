@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/data.hpp>
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/data.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <cstdint>
 #include <variant>

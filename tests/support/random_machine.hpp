@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 namespace granary::test {
 

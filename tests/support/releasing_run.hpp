@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <support/fake_system_view.hpp>
 

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/schedule_case.hpp"
 
-#include <granary/core/base/random.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/static.hpp>
-#include <granary/schedules/schedule.hpp>
-#include <granary/schedules/signatures.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/static.hpp>
+#include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/schedules/signatures.hpp>
 
 #include <algorithm>
 #include <memory>

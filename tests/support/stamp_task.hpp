@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/random.hpp>
-#include <granary/core/engine/backend.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/inner_graph.hpp>
-#include <granary/core/model/parameters.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/engine/backend.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/core/model/parameters.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,11 +3,11 @@
 // algorithms on the BLAS' own TRSM: never more than three times the larger of their errors. By hand, with orders up to
 // 3000:
 //   GRANARY_TEST_CASES=20000 GRANARY_TEST_LARGEST=3000 build/tests/bin/test_accuracy_sweep
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/inverse.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/inverse.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/workloads/bounds/bounds.hpp>
-#include <granary/workloads/bounds/linear_program.hpp>
-#include <granary/workloads/bounds/longest_path.hpp>
-#include <granary/workloads/bounds/task_classes.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/workloads/bounds/bounds.hpp>
+#include <granary/detail/workloads/bounds/linear_program.hpp>
+#include <granary/detail/workloads/bounds/longest_path.hpp>
+#include <granary/detail/workloads/bounds/task_classes.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -46,8 +46,8 @@ struct GRANARY_EXPORT BoundOptions {
 /// run a task. Cost per path: one pass over the tasks and a linear program of task types x classes of workers.
 ///
 /// ```cpp
-/// #include <granary/simulator/platform.hpp>
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/simulator.hpp>
+/// #include <granary/workloads.hpp>
 /// auto const platform = granary::Platform::find("v100x1");
 /// granary::GraphRecorder graph;
 /// granary::TiledCholesky({.tiles = 10}).submit(graph, {platform.home_node()});

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/workloads/bounds/longest_path.hpp>
+#include <granary/detail/workloads/bounds/longest_path.hpp>
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/graph_recorder.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct GRANARY_EXPORT LongestPath {
 /// accesses).
 ///
 /// ```cpp
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
 /// granary::TiledCholesky({.tiles = 10}).submit(graph, {granary::NodeId(0)});
 /// std::vector<std::uint32_t> class_of;

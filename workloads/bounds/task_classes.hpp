@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/workloads/bounds/bounds.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/workloads/bounds/bounds.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <cstdint>
 
@@ -15,8 +15,8 @@ enum class GRANARY_EXPORT TransferDirection : std::uint8_t { Load, WriteBack };
 /// Lower bound of the bytes that a graph moves, however large the memories are, if no worker uses a datum in place.
 ///
 /// ```cpp
-/// #include <granary/simulator/platform.hpp>
-/// #include <granary/workloads/tiled_gemm.hpp>
+/// #include <granary/simulator.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
 /// granary::TiledGemm({.tiles = 4, .tile = 1000}).submit(graph, {granary::NodeId(0)});
 /// auto const traffic = granary::compulsory_traffic(graph);

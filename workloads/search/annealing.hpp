@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/workloads/search/list_schedule.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/workloads/search/list_schedule.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct GRANARY_EXPORT AnnealingResult {
 /// length, or a class of the plan cannot run its task.
 ///
 /// ```cpp
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
 /// granary::TiledCholesky({.tiles = 5}).submit(graph, {granary::NodeId(0)});
 /// granary::Machine machine;

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/task_graph.hpp>
-#include <granary/workloads/search/list_problem.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/task_graph.hpp>
+#include <granary/detail/workloads/search/list_problem.hpp>
 
 #include <algorithm>
 #include <map>

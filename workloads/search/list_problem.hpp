@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/workloads/bounds/bounds.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/workloads/bounds/bounds.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace granary {
 /// long each takes on each class of workers. The workers of a class are alike.
 ///
 /// ```cpp
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
 /// granary::TiledCholesky({.tiles = 10}).submit(graph, {granary::NodeId(0)});
 /// granary::Machine machine;

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/units.hpp>
-#include <granary/workloads/search/list_problem.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/workloads/search/list_problem.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -42,7 +42,7 @@ class GRANARY_EXPORT PlanScheduler {
 /// Without transfers, O(tasks log tasks + edges) for each schedule. Keeps its memory from one to the next.
 ///
 /// ```cpp
-/// #include <granary/workloads/tiled_cholesky.hpp>
+/// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
 /// granary::TiledCholesky({.tiles = 2}).submit(graph, {granary::NodeId(0)});
 /// granary::Machine machine;

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/planner/context.hpp>
-#include <granary/core/planner/dispatch/live_task.hpp>
-#include <granary/core/planner/movement/movement.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/planner/context.hpp>
+#include <granary/detail/core/planner/dispatch/live_task.hpp>
+#include <granary/detail/core/planner/movement/movement.hpp>
 
 #include <cstdint>
 #include <vector>

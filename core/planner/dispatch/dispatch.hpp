@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/estimator.hpp>
-#include <granary/core/planner/dispatch/booking.hpp>
-#include <granary/core/planner/dispatch/commuting.hpp>
-#include <granary/core/planner/dispatch/result_bounds.hpp>
-#include <granary/core/planner/dispatch/scheduler_calls.hpp>
-#include <granary/core/planner/dispatch/workers.hpp>
-#include <granary/core/planner/movement/movement.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/core/planner/dispatch/booking.hpp>
+#include <granary/detail/core/planner/dispatch/commuting.hpp>
+#include <granary/detail/core/planner/dispatch/result_bounds.hpp>
+#include <granary/detail/core/planner/dispatch/scheduler_calls.hpp>
+#include <granary/detail/core/planner/dispatch/workers.hpp>
+#include <granary/detail/core/planner/movement/movement.hpp>
 
 #include <cstdint>
 #include <deque>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/dispatch/handovers.hpp>
-#include <granary/core/planner/dispatch/shipments.hpp>
-#include <granary/core/planner/failure.hpp>
+#include <granary/detail/core/planner/dispatch/handovers.hpp>
+#include <granary/detail/core/planner/dispatch/shipments.hpp>
+#include <granary/detail/core/planner/failure.hpp>
 
 #include <exception>
 #include <string>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/dispatch/dispatch.hpp>
+#include <granary/detail/core/planner/dispatch/dispatch.hpp>
 
 #include <map>
 #include <span>

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/context.hpp>
-#include <granary/core/planner/dispatch/booking.hpp>
-#include <granary/core/planner/dispatch/live_task.hpp>
-#include <granary/core/planner/dispatch/prefetches.hpp>
-#include <granary/core/planner/dispatch/scheduler_calls.hpp>
-#include <granary/core/planner/movement/eviction_calls.hpp>
-#include <granary/core/planner/movement/replica_listener.hpp>
+#include <granary/detail/core/planner/context.hpp>
+#include <granary/detail/core/planner/dispatch/booking.hpp>
+#include <granary/detail/core/planner/dispatch/live_task.hpp>
+#include <granary/detail/core/planner/dispatch/prefetches.hpp>
+#include <granary/detail/core/planner/dispatch/scheduler_calls.hpp>
+#include <granary/detail/core/planner/movement/eviction_calls.hpp>
+#include <granary/detail/core/planner/movement/replica_listener.hpp>
 
 namespace granary::detail {
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/dispatch/live_task.hpp>
-#include <granary/core/planner/policy_calls.hpp>
-#include <granary/core/policy/plan_board.hpp>
-#include <granary/core/policy/scheduler.hpp>
+#include <granary/detail/core/planner/dispatch/live_task.hpp>
+#include <granary/detail/core/planner/policy_calls.hpp>
+#include <granary/detail/core/policy/plan_board.hpp>
+#include <granary/detail/core/policy/scheduler.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/planner/movement/ahead.hpp>
+#include <granary/detail/core/planner/movement/ahead.hpp>
 
 namespace granary::detail {
 

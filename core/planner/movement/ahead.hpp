@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/planner/movement/idle_replicas.hpp>
-#include <granary/core/planner/movement/overlaps.hpp>
-#include <granary/core/planner/movement/routes.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/planner/movement/idle_replicas.hpp>
+#include <granary/detail/core/planner/movement/overlaps.hpp>
+#include <granary/detail/core/planner/movement/routes.hpp>
 
 #include <vector>
 

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/chunked_array.hpp>
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/core/planner/movement/datum.hpp>
+#include <granary/detail/core/base/chunked_array.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/planner/movement/datum.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/data.hpp>
-#include <granary/core/planner/movement/replica_list.hpp>
-#include <granary/core/planner/movement/value.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/data.hpp>
+#include <granary/detail/core/planner/movement/replica_list.hpp>
+#include <granary/detail/core/planner/movement/value.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/planner/movement/eviction_calls.hpp>
+#include <granary/detail/core/planner/movement/eviction_calls.hpp>
 
-#include <granary/core/planner/movement/memories.hpp>
+#include <granary/detail/core/planner/movement/memories.hpp>
 
 namespace granary::detail {
 namespace {

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/policy_calls.hpp>
-#include <granary/core/policy/eviction_policy.hpp>
+#include <granary/detail/core/planner/policy_calls.hpp>
+#include <granary/detail/core/policy/eviction_policy.hpp>
 
 namespace granary::detail {
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/planner/movement/overlaps.hpp>
-#include <granary/core/planner/movement/routes.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/planner/movement/overlaps.hpp>
+#include <granary/detail/core/planner/movement/routes.hpp>
 
 #include <cstdint>
 #include <deque>

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/planner/command.hpp>
-#include <granary/core/planner/context.hpp>
-#include <granary/core/planner/movement/data_table.hpp>
-#include <granary/core/planner/movement/memories.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/planner/command.hpp>
+#include <granary/detail/core/planner/context.hpp>
+#include <granary/detail/core/planner/movement/data_table.hpp>
+#include <granary/detail/core/planner/movement/memories.hpp>
 
 #include <cstdint>
 #include <unordered_map>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/model/machine.hpp>
-#include <granary/core/planner/movement/ledger.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/core/planner/movement/ledger.hpp>
 
 #include <algorithm>
 #include <bit>

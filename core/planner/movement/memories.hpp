@@ -1,16 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
-#include <granary/core/model/access.hpp>
-#include <granary/core/model/trace.hpp>
-#include <granary/core/planner/context.hpp>
-#include <granary/core/planner/movement/data_table.hpp>
-#include <granary/core/planner/movement/eviction_calls.hpp>
-#include <granary/core/planner/movement/ledger.hpp>
-#include <granary/core/planner/movement/links.hpp>
-#include <granary/core/planner/movement/replica_listener.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/trace.hpp>
+#include <granary/detail/core/planner/context.hpp>
+#include <granary/detail/core/planner/movement/data_table.hpp>
+#include <granary/detail/core/planner/movement/eviction_calls.hpp>
+#include <granary/detail/core/planner/movement/ledger.hpp>
+#include <granary/detail/core/planner/movement/links.hpp>
+#include <granary/detail/core/planner/movement/replica_listener.hpp>
 
 #include <deque>
 #include <optional>

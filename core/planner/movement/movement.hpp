@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/core/planner/movement/ahead.hpp>
-#include <granary/core/planner/movement/changes.hpp>
-#include <granary/core/planner/movement/transfers.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/planner/movement/ahead.hpp>
+#include <granary/detail/core/planner/movement/changes.hpp>
+#include <granary/detail/core/planner/movement/transfers.hpp>
 
 #include <cstdint>
 #include <optional>

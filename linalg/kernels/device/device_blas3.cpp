@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/device/device_kernels.hpp>
-#include <granary/linalg/kernels/device/lane_of.hpp>
-#include <granary/linalg/kernels/tile_blas3.hpp>
+#include <granary/detail/linalg/kernels/device/device_kernels.hpp>
+#include <granary/detail/linalg/kernels/device/lane_of.hpp>
+#include <granary/detail/linalg/kernels/tile_blas3.hpp>
 
 namespace granary::kernels {
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/device/device_kernels.hpp>
-#include <granary/linalg/kernels/portable/elementwise.hpp>
-#include <granary/linalg/kernels/stored_tile.hpp>
+#include <granary/detail/linalg/kernels/device/device_kernels.hpp>
+#include <granary/detail/linalg/kernels/portable/elementwise.hpp>
+#include <granary/detail/linalg/kernels/stored_tile.hpp>
 
 namespace granary::kernels {
 namespace {

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/export.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
-#include <granary/linalg/kernels/device/device_lane.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/linalg/kernels/device/device_lane.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/codelet.hpp>
-#include <granary/core/model/lane_storage.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/codelet.hpp>
+#include <granary/detail/core/model/lane_storage.hpp>
 
 #include <cstddef>
 #include <span>

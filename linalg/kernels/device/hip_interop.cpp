@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/kernels/device/vendor_blas.hpp>
-#include <granary/linalg/kernels/device/vendor_scalar.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/kernels/device/vendor_blas.hpp>
+#include <granary/detail/linalg/kernels/device/vendor_scalar.hpp>
 
 #include <rocblas/rocblas.h>
 #include <rocsolver/rocsolver.h>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/device/device_lane.hpp>
-#include <granary/linalg/kernels/portable/getrf.hpp>
-#include <granary/linalg/kernels/portable/inverse.hpp>
-#include <granary/linalg/kernels/portable/potrf.hpp>
-#include <granary/linalg/kernels/portable/triangular.hpp>
-#include <granary/linalg/kernels/stored_tile.hpp>
+#include <granary/detail/linalg/kernels/device/device_lane.hpp>
+#include <granary/detail/linalg/kernels/portable/getrf.hpp>
+#include <granary/detail/linalg/kernels/portable/inverse.hpp>
+#include <granary/detail/linalg/kernels/portable/potrf.hpp>
+#include <granary/detail/linalg/kernels/portable/triangular.hpp>
+#include <granary/detail/linalg/kernels/stored_tile.hpp>
 
 #include <cstdint>
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/device/lane_blas.hpp>
-#include <granary/linalg/kernels/portable/exchanges.hpp>
-#include <granary/linalg/kernels/portable/lu_blocks.hpp>
-#include <granary/linalg/kernels/tile_blas3.hpp>
+#include <granary/detail/linalg/kernels/device/lane_blas.hpp>
+#include <granary/detail/linalg/kernels/portable/exchanges.hpp>
+#include <granary/detail/linalg/kernels/portable/lu_blocks.hpp>
+#include <granary/detail/linalg/kernels/tile_blas3.hpp>
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/device/lane_blas.hpp>
-#include <granary/linalg/kernels/device/vendor_blas.hpp>
+#include <granary/detail/linalg/kernels/device/lane_blas.hpp>
+#include <granary/detail/linalg/kernels/device/vendor_blas.hpp>
 
 namespace granary::kernels {
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/device/device_kernels.hpp>
-#include <granary/linalg/kernels/device/lane_lu.hpp>
+#include <granary/detail/linalg/kernels/device/device_kernels.hpp>
+#include <granary/detail/linalg/kernels/device/lane_lu.hpp>
 
 #include <cstdint>
 #include <span>

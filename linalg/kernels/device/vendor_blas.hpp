@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/lane_storage.hpp>
-#include <granary/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/core/model/lane_storage.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
 
 #include <cstddef>
 #include <span>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
 
 #include <type_traits>
 

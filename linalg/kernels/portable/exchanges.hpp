@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/portable/strided.hpp>
+#include <granary/detail/linalg/kernels/portable/strided.hpp>
 
 /// Row exchanges of a panel and winners of a tournament, computed on a device; see pivots.hpp.
 namespace granary::kernels::portable {

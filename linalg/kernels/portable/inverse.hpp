@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/portable/strided.hpp>
+#include <granary/detail/linalg/kernels/portable/strided.hpp>
 
 #include <algorithm>
 #include <cstddef>

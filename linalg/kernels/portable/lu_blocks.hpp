@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/portable/elementwise.hpp>
+#include <granary/detail/linalg/kernels/portable/elementwise.hpp>
 
 #include <cmath>
 #include <limits>

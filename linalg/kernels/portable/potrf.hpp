@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/data/narrow.hpp>
-#include <granary/linalg/kernels/portable/strided.hpp>
-#include <granary/linalg/kernels/portable/subtract_product.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/data/narrow.hpp>
+#include <granary/detail/linalg/kernels/portable/strided.hpp>
+#include <granary/detail/linalg/kernels/portable/subtract_product.hpp>
 
 #include <cmath>
 #include <string>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_core.hpp>
-#include <granary/linalg/data/tile_grid.hpp>
-#include <granary/linalg/kernels/kernel_choice.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/backends/kokkos_core.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <cstddef>
 #include <cstdint>

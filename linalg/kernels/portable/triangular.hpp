@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/portable/product.hpp>
+#include <granary/detail/linalg/kernels/portable/product.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An application that calls exit(3) while threads of granary work: exit_test.cpp. The argument says where.
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 // of LIMIT bytes with SCHEDULER. With `update` as WORK, it updates the tiles as the first PASSES steps of a Cholesky
 // factorization do, so that they go to the scratch file. Used to test the memory use of a process with very many tiles
 // and tasks. Prints the number of tasks that ran.
-#include <granary/core/engine/statistics.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/linalg.hpp>
 
 #include <cstdint>
 #include <cstdio>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An application for the tests of signals: services_cli_test.cpp. The argument says what it does while it waits for
 // one.
-#include <granary/core/base/signal_watch.hpp>
-#include <granary/linalg/linalg.hpp>
-#include <granary/runtime/progress.hpp>
+#include <granary/detail/core/base/signal_watch.hpp>
+#include <granary/detail/runtime/progress.hpp>
+#include <granary/linalg.hpp>
 
 #include <chrono>
 #include <csignal>

@@ -2,11 +2,11 @@
 // Contract of every backend that performs copies, for all memories at both ends.
 #include "support/faulty_storage.hpp"
 
-#include <granary/core/backends/device_copies.hpp>
-#include <granary/core/backends/device_memory.hpp>
-#include <granary/core/backends/emulated_api.hpp>
-#include <granary/core/backends/host_copies.hpp>
-#include <granary/outofcore/disk_node.hpp>
+#include <granary/detail/core/backends/device_copies.hpp>
+#include <granary/detail/core/backends/device_memory.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/outofcore/disk_node.hpp>
 
 #include <gtest/gtest.h>
 

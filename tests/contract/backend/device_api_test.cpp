@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/device_api_contract.hpp"
 
-#include <granary/core/backends/divided_device.hpp>
-#include <granary/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/divided_device.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
 
 namespace granary::test {
 namespace {

@@ -6,9 +6,9 @@
 #include "support/acts.hpp"
 #include "support/random_graph.hpp"
 
-#include <granary/core/planner/options.hpp>
-#include <granary/simulator/cluster/cluster_simulator.hpp>
-#include <granary/simulator/faults.hpp>
+#include <granary/detail/core/planner/options.hpp>
+#include <granary/detail/simulator/cluster/cluster_simulator.hpp>
+#include <granary/detail/simulator/faults.hpp>
 
 #include <cstdint>
 #include <iosfwd>

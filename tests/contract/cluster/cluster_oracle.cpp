@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cluster_oracle.hpp"
 
-#include <granary/distributed/message.hpp>
+#include <granary/detail/distributed/message.hpp>
 
 #include <algorithm>
 #include <iterator>

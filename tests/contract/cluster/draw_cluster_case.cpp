@@ -5,8 +5,8 @@
 #include "support/random_booking.hpp"
 #include "support/random_machine.hpp"
 
-#include <granary/core/model/peers.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <algorithm>
 #include <map>

@@ -6,9 +6,9 @@
 #include "support/policy_case.hpp"
 #include "support/print_events.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/peers.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <algorithm>
 #include <deque>

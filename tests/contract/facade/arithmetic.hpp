@@ -3,7 +3,7 @@
 // arithmetic is exact and sums do not depend on their order.
 #pragma once
 
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include <algorithm>
 #include <bit>

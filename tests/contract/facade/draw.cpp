@@ -3,8 +3,8 @@
 
 #include "contract/facade/model.hpp"
 
-#include <granary/core/base/random.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <algorithm>
 #include <optional>

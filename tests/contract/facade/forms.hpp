@@ -5,7 +5,7 @@
 
 #include "contract/facade/arithmetic.hpp"
 
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include <array>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "contract/facade/model.hpp"
 #include "contract/facade/tasks.hpp"
 
-#include <granary/core/engine/statistics.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
 
 #include <algorithm>
 #include <map>

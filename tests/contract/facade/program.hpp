@@ -4,7 +4,7 @@
 
 #include "contract/facade/forms.hpp"
 
-#include <granary/runtime/config.hpp>
+#include <granary/detail/runtime/config.hpp>
 
 #include <array>
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include "support/deadline.hpp"
 #include "support/seeds.hpp"
 
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 
 #include "contract/facade/program.hpp"
 
+#include <granary/detail/runtime/dual_view.hpp>
+#include <granary/detail/runtime/varying.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/dual_view.hpp>
-#include <granary/runtime/varying.hpp>
 
 #include <array>
 #include <cstddef>

@@ -5,7 +5,7 @@
 // events; GRANARY_TEST_CASES=<n> runs n cases of each kind.
 #include "support/contract_cases.hpp"
 
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <gtest/gtest.h>
 

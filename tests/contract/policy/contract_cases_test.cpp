@@ -2,7 +2,7 @@
 // Policies with the mistakes that authors make: the contract tests name each of them.
 #include "support/contract_cases.hpp"
 
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,15 +2,15 @@
 // The planner's commands, as text and in their order, against the hashes in golden_streams.txt: a change of the code
 // that is to change no decision changes no line of it. GRANARY_TEST_WRITE_GOLDEN=<file> writes the hashes of this
 // build, after a change of decisions that was meant.
-#include <granary/core/base/stable_hash.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/platform.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/simulator/simulator.hpp>
-#include <granary/workloads/stencil.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
-#include <granary/workloads/tiled_gemm.hpp>
-#include <granary/workloads/tiled_lu.hpp>
+#include <granary/detail/core/base/stable_hash.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/platform.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/simulator/simulator.hpp>
+#include <granary/detail/workloads/stencil.hpp>
+#include <granary/detail/workloads/tiled_cholesky.hpp>
+#include <granary/detail/workloads/tiled_gemm.hpp>
+#include <granary/detail/workloads/tiled_lu.hpp>
 
 #include "support/policy_case.hpp"
 #include "support/print_events.hpp"

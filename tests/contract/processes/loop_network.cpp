@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "contract/processes/loop_network.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/core/engine/pack_lines.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/engine/pack_lines.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/wires/processes.hpp>
 
 #include <condition_variable>
 #include <cstdint>

@@ -4,10 +4,10 @@
 #include "support/engine_fixture.hpp"
 #include "support/random_booking.hpp"
 
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/peers.hpp>
-#include <granary/distributed/distributed_submitter.hpp>
-#include <granary/distributed/wires/queued_wire.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/distributed/distributed_submitter.hpp>
+#include <granary/detail/distributed/wires/queued_wire.hpp>
 
 #include <optional>
 #include <set>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platforms and the schedulers of granary.
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/platform.hpp>
+#include <granary/policy.hpp>
+#include <granary/simulator.hpp>
 
 #include <cstdio>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/device_copies.hpp>
+#include <granary/detail/core/backends/device_copies.hpp>
 
-#include <granary/core/backends/emulated_api.hpp>
-#include <granary/core/backends/staged_copies.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/staged_copies.hpp>
 
 #include <gtest/gtest.h>
 

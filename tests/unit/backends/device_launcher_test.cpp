@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/device_launcher.hpp>
+#include <granary/detail/core/backends/device_launcher.hpp>
 
-#include <granary/core/backends/emulated_api.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/model/lane_storage.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/model/lane_storage.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/device_memory.hpp>
+#include <granary/detail/core/backends/device_memory.hpp>
 
-#include <granary/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/discover.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/discover.hpp>
 
-#include <granary/core/model/machine.hpp>
+#include <granary/detail/core/model/machine.hpp>
 
 #include <gtest/gtest.h>
 #include <sched.h>

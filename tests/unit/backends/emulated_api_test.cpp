@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/host_workers.hpp>
+#include <granary/detail/core/backends/host_workers.hpp>
 
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/kokkos_start.hpp>
+#include <granary/detail/core/backends/kokkos_start.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/page_placement.hpp>
+#include <granary/detail/core/backends/page_placement.hpp>
 
-#include <granary/core/engine/pool.hpp>
+#include <granary/detail/core/engine/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

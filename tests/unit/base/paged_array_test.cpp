@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/ids.hpp>
-#include <granary/core/base/paged_array.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/paged_array.hpp>
 
 #include <gtest/gtest.h>
 

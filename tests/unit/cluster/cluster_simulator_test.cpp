@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/peers.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/cluster/cluster_simulator.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/cluster/cluster_simulator.hpp>
+#include <granary/detail/workloads/tiled_cholesky.hpp>
 
 #include "support/message_of.hpp"
 

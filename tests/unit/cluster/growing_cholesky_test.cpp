@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/cluster/cluster_simulator.hpp>
-#include <granary/workloads/growing_cholesky.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/cluster/cluster_simulator.hpp>
+#include <granary/detail/workloads/growing_cholesky.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

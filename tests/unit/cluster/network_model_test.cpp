@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/random.hpp>
-#include <granary/simulator/cluster/network_model.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/simulator/cluster/network_model.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/distributed/common_order.hpp>
+#include <granary/detail/distributed/common_order.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/addresses.hpp>
+#include <granary/detail/core/engine/addresses.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/random.hpp>
-#include <granary/core/engine/data_bytes.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/engine/data_bytes.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "support/engine_fixture.hpp"
 #include "support/fake_launches.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Runs with failures.
 #include "support/engine_fixture.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

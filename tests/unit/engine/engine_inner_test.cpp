@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/model/inner_graph.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
 
 #include "support/engine_fixture.hpp"
 

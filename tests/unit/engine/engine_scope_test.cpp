@@ -4,8 +4,8 @@
 #include "support/engine_fixture.hpp"
 #include "support/fake_launches.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/inner_graph.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

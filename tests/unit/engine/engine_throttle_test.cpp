@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Submission that sleeps while too many tasks are live.
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/model/bottom_level_scope.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/model/bottom_level_scope.hpp>
 
 #include "support/engine_fixture.hpp"
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/model_file.hpp>
+#include <granary/detail/core/engine/model_file.hpp>
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

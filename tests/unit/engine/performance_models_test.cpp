@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/performance_models.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
 
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include <gtest/gtest.h>
 

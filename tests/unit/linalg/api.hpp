@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/linalg.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
 
 #include "unit/linalg/dense.hpp"
 #include "unit/linalg/immediate_submitter.hpp"

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RuntimeOptions::check in programs whose Views linear algebra changes.
 #include <granary/granary.hpp>
-#include <granary/linalg/linalg.hpp>
+#include <granary/linalg.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/random.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
-#include <granary/linalg/kernels/blas.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
 
 #include <cmath>
 #include <cstdint>

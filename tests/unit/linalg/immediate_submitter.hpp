@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/model/inner_graph.hpp>
-#include <granary/core/model/lane_storage.hpp>
-#include <granary/core/model/submitter.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/core/model/lane_storage.hpp>
+#include <granary/detail/core/model/submitter.hpp>
 
 #include <cstdlib>
 #include <cstring>

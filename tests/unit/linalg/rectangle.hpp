@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/random.hpp>
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
 
 #include <algorithm>
 #include <cstdint>

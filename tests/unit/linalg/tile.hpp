@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/data/scalar.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/model/distribution.hpp>
+#include <granary/detail/core/model/distribution.hpp>
 
 #include "support/message_of.hpp"
 

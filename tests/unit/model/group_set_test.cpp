@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/model/group_set.hpp>
+#include <granary/detail/core/model/group_set.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/model/precision.hpp>
+#include <granary/detail/core/model/precision.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/task_graph.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/task_graph.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/async_file_io.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <future>
 #include <thread>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/message_of.hpp"

@@ -3,7 +3,7 @@
 #include "support/faulty_storage.hpp"
 #include "support/io_support.hpp"
 
-#include <granary/outofcore/disk_node.hpp>
+#include <granary/detail/outofcore/disk_node.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/scratch_storage.hpp>
+#include <granary/detail/outofcore/scratch_storage.hpp>
 
 #include <gtest/gtest.h>
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include "tests/support/faulty_storage.hpp"
 #include "tests/support/io_support.hpp"

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/outofcore/throttle.hpp>
+#include <granary/detail/outofcore/throttle.hpp>
 
 #include <gtest/gtest.h>
 

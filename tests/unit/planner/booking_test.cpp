@@ -2,8 +2,8 @@
 // Memory that submitted tasks book, and when their submitter sleeps.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/dispatch/booking.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/dispatch/booking.hpp>
 
 #include "support/message_of.hpp"
 

@@ -2,8 +2,8 @@
 // Tasks that change data in any order, one at a time.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/planner/driver_rules.hpp>
+#include <granary/detail/core/planner/driver_rules.hpp>
 
 #include <gtest/gtest.h>
 

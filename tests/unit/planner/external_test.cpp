@@ -2,7 +2,7 @@
 // Tasks that no worker runs.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include "support/message_of.hpp"
 

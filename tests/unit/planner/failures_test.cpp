@@ -2,7 +2,7 @@
 // The consequences of a failed task or run, and what it does not affect, rule by rule.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/estimator.hpp>
-#include <granary/core/planner/planner.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include "support/acts.hpp"
 

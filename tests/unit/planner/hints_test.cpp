@@ -2,7 +2,7 @@
 // Hints: values that are brought before a task asks, and values that are not needed soon.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include "support/message_of.hpp"
 

@@ -2,8 +2,8 @@
 // Data of mixed sizes, evicted in the order of their last use: a ledger that cannot move what it has placed loads
 // little more than one to which only the number of free bytes matters. The free bytes beside which a datum finds no
 // place are at most four of the largest blocks, or a fifth of the memory if that is more.
-#include <granary/core/base/random.hpp>
-#include <granary/core/planner/movement/ledger.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/planner/movement/ledger.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // Movement without a planner: lists of accesses that hold places, and copies that the test answers.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/movement/movement.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/movement/movement.hpp>
 
 #include <gtest/gtest.h>
 

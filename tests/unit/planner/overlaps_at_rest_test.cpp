@@ -2,7 +2,7 @@
 // Data that share bytes while no task uses them: what is brought home, told and changed by the application.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include "support/message_of.hpp"
 

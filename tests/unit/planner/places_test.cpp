@@ -2,8 +2,8 @@
 // Places of the user's beyond origin and home, and versions of values.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/journal.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/journal.hpp>
 
 #include "support/message_of.hpp"
 

@@ -2,7 +2,7 @@
 // Submission, order, and the tasks that workers get.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <gmock/gmock.h>
 

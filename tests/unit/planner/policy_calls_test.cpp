@@ -2,7 +2,7 @@
 // Schedulers and eviction policies that break their contract.
 #include "unit/planner/hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Inputs that are brought for planned tasks, before these are committed.
 #include "hand.hpp"
 
-#include <granary/core/planner/movement/idle_replicas.hpp>
+#include <granary/detail/core/planner/movement/idle_replicas.hpp>
 
 #include <gmock/gmock.h>
 

@@ -2,9 +2,9 @@
 // A journal of events results in the same commands again.
 #include "hand.hpp"
 
-#include <granary/core/base/random.hpp>
-#include <granary/core/planner/journal.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/planner/journal.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 namespace granary::test {
 namespace {

@@ -2,7 +2,7 @@
 // Tasks that workers give back or stop, and positions in the order of submission.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <gmock/gmock.h>
 

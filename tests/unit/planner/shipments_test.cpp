@@ -2,7 +2,7 @@
 // Values that other processes ask for, and those that come from there.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include "support/message_of.hpp"
 

@@ -2,7 +2,7 @@
 // Room on nodes: reservations, evictions, fragmentation.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 namespace granary::test {
 namespace {

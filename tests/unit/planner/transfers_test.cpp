@@ -2,7 +2,7 @@
 // Fetches, write-backs, flushes, release.
 #include "hand.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <algorithm>
 #include <set>

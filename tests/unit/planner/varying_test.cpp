@@ -4,7 +4,7 @@
 
 #include "support/message_of.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <gmock/gmock.h>
 

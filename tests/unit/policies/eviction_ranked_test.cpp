@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The policies that rank replicas by their history (mru, lfu) or by their next planned use (belady).
-#include <granary/core/base/random.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <support/fake_system_view.hpp>
 

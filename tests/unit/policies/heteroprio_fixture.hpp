@@ -3,7 +3,7 @@
 
 #include "support/fake_system_view.hpp"
 
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <gtest/gtest.h>
 

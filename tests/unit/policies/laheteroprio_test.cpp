@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/schedulers/laheteroprio.hpp>
+#include <granary/detail/policies/schedulers/laheteroprio.hpp>
 
 #include "heteroprio_fixture.hpp"
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 namespace granary::test::laheteroprio_test {
 namespace {

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/order/replay.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/order/replay.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include "planned_product.hpp"
 

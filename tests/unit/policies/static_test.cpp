@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/static.hpp>
-#include <granary/schedules/recorder/schedule_recorder.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/policies/schedulers/static.hpp>
+#include <granary/detail/schedules/recorder/schedule_recorder.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/policies/registry.hpp>
+#include <granary/detail/policies/registry.hpp>
 #include <support/fake_system_view.hpp>
 
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/address_space.hpp>
+#include <granary/detail/runtime/address_space.hpp>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/runtime/runtime.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/machine.hpp>
+#include <granary/detail/runtime/runtime.hpp>
 
 #include "support/message_of.hpp"
 

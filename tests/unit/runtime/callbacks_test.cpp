@@ -2,9 +2,9 @@
 // Foreign code throws wherever the runtime calls it: see docs/design.md, "Foreign code". Other tests have bodies
 // (runtime_test), bounds (varying_test), work outside (outside_test), progress (progress_test), listeners of signals
 // (signal_watch_test), policies (engine_failures_test) and codelets of inner graphs (engine_inner_test).
-#include <granary/core/model/submitter.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/outofcore/storage.hpp>
 #include <granary/granary.hpp>
-#include <granary/outofcore/storage.hpp>
 
 #include "support/message_of.hpp"
 #include "support/task_bodies.hpp"

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Temporaries that are cut into parts.
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/engine/statistics.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"

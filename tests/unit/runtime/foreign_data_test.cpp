@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Data of another Runtime, which have the same ids as some of this one, are refused wherever handles are taken.
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/dual_view.hpp>
+#include <granary/detail/runtime/varying.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/dual_view.hpp>
-#include <granary/runtime/varying.hpp>
 
 #include "support/message_of.hpp"
 #include "support/task_bodies.hpp"

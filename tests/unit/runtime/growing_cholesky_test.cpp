@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/runtime/granary.hpp>
-#include <granary/workloads/growing_cholesky.hpp>
+#include <granary/granary.hpp>
+#include <granary/detail/workloads/growing_cholesky.hpp>
 
 #include <gtest/gtest.h>
 

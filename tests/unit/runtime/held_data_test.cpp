@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/runtime/held_data.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/held_data.hpp>
 
 #include <gtest/gtest.h>
 

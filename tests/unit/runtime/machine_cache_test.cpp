@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
 #include <granary/granary.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/runtime/machine_cache.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

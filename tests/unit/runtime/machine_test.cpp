@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/device_copies.hpp>
-#include <granary/core/backends/emulated_api.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/runtime/machine.hpp>
-#include <granary/runtime/machine_cache.hpp>
+#include <granary/detail/core/backends/device_copies.hpp>
+#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/runtime/machine_cache.hpp>
 
 #include "support/message_of.hpp"
 

@@ -3,7 +3,7 @@
 #include "support/deadline.hpp"
 #include "support/message_of.hpp"
 
-#include <granary/core/engine/engine.hpp>
+#include <granary/detail/core/engine/engine.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>

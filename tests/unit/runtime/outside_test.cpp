@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work of the application among the tasks: `submit_outside` and `submit_after`.
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/statistics.hpp>
-#include <granary/core/model/trace.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/core/model/trace.hpp>
+#include <granary/detail/runtime/dual_view.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/dual_view.hpp>
 
 #include "support/message_of.hpp"
 #include "support/task_bodies.hpp"

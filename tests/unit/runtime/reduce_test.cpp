@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions on partial copies, and scratch.
-#include <granary/core/base/error.hpp>
-#include <granary/core/engine/statistics.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
 #include <granary/granary.hpp>
 
 #include "support/deadline.hpp"

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Data where the application has them: in device memory, on both sides, read-only, of any rank and type.
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/dual_view.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/dual_view.hpp>
 
 #include "support/message_of.hpp"
 #include "support/task_bodies.hpp"

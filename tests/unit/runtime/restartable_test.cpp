@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bodies that a scheduler may have stopped.
-#include <granary/core/engine/statistics.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/policies/registry.hpp>
 #include <granary/granary.hpp>
-#include <granary/policies/registry.hpp>
 
 #include "support/aborting_scheduler.hpp"
 

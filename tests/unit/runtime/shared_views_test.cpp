@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Views that share bytes: the same bytes are one datum; others are used in the order of submission.
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/random.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"

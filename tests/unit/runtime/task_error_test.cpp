@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a task's body throws arrives with the task, its data, and the line that submitted it.
-#include <granary/core/base/task_error.hpp>
+#include <granary/detail/core/base/task_error.hpp>
 #include <granary/granary.hpp>
 
 #include "support/task_bodies.hpp"

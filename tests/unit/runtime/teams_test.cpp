@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Workers of several cores. Only the refusals are tested with a Kokkos that has none.
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/engine/engine.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/engine/engine.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"

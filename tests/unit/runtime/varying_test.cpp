@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/message_of.hpp"
 
+#include <granary/detail/runtime/varying.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/varying.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

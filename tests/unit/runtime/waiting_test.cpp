@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Waiting for some data, for one task, for a value, and what the application may do afterwards.
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/runtime/warnings.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/warnings.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/runtime/watchdog.hpp>
 #include <granary/granary.hpp>
-#include <granary/runtime/watchdog.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

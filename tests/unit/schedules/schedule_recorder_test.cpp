@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/schedules/recorder/schedule_recorder.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/simulator/simulator.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/schedules/recorder/schedule_recorder.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/simulator/simulator.hpp>
+#include <granary/detail/workloads/tiled_cholesky.hpp>
 
 #include "support/message_of.hpp"
 

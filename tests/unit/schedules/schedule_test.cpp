@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/schedules/schedule.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/schedules/schedule.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

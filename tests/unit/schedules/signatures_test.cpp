@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/schedules/signatures.hpp>
+#include <granary/detail/schedules/signatures.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // Tasks that the scheduler has stopped, in virtual time.
 #include "support/aborting_scheduler.hpp"
 
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <gtest/gtest.h>
 

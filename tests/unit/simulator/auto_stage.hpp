@@ -2,9 +2,9 @@
 // Toy schedulers among which "auto" chooses, what they were told, and a simulator with them.
 #pragma once
 
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/auto/auto_scheduler.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/auto/auto_scheduler.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <gtest/gtest.h>
 

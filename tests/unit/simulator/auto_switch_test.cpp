@@ -2,8 +2,8 @@
 // Schedulers that take over in the middle of a run, and schedules.
 #include "auto_stage.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/schedules/recorder/schedule_recorder.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/schedules/recorder/schedule_recorder.hpp>
 
 #include <unistd.h>
 

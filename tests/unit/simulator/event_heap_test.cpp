@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/random.hpp>
-#include <granary/simulator/event_heap.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/simulator/event_heap.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/inner_graph.hpp>
-#include <granary/core/planner/journal.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/core/planner/journal.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All numbers here were computed by hand. Bandwidths are in bytes per second: 1e9 is one byte per nanosecond.
-#include <granary/core/base/random.hpp>
-#include <granary/simulator/link_model.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/simulator/link_model.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/simulator/platform.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/simulator/platform.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platforms of scripts/make_published_platforms.py have the times that were published.
-#include <granary/simulator/platform.hpp>
+#include <granary/detail/simulator/platform.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/planner/journal.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/reload_counter.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/planner/journal.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/reload_counter.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/html_report.hpp>
-#include <granary/trace/load_bounds.hpp>
+#include <granary/detail/trace/html_report.hpp>
+#include <granary/detail/trace/load_bounds.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/trace/process_traces.hpp>
-#include <granary/trace/series.hpp>
+#include <granary/detail/trace/process_traces.hpp>
+#include <granary/detail/trace/series.hpp>
 
 #include <gmock/gmock.h>
 

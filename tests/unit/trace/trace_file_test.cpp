@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/trace/process_traces.hpp>
-#include <granary/trace/series.hpp>
-#include <granary/trace/trace_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/trace/process_traces.hpp>
+#include <granary/detail/trace/series.hpp>
+#include <granary/detail/trace/trace_file.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

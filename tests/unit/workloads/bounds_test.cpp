@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/task.hpp>
-#include <granary/core/model/task_graph.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/simulator.hpp>
-#include <granary/workloads/bounds/bounds.hpp>
-#include <granary/workloads/bounds/longest_path.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/task.hpp>
+#include <granary/detail/core/model/task_graph.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/simulator.hpp>
+#include <granary/detail/workloads/bounds/bounds.hpp>
+#include <granary/detail/workloads/bounds/longest_path.hpp>
+#include <granary/detail/workloads/tiled_cholesky.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,15 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/workloads/assembly_tree.hpp>
-#include <granary/workloads/random_dag.hpp>
-#include <granary/workloads/random_layers.hpp>
-#include <granary/workloads/sliced_stencil.hpp>
-#include <granary/workloads/stencil.hpp>
-#include <granary/workloads/task_graph_file.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
-#include <granary/workloads/tiled_gemm.hpp>
-#include <granary/workloads/tiled_lu.hpp>
+#include <granary/detail/workloads/assembly_tree.hpp>
+#include <granary/detail/workloads/random_dag.hpp>
+#include <granary/detail/workloads/random_layers.hpp>
+#include <granary/detail/workloads/sliced_stencil.hpp>
+#include <granary/detail/workloads/stencil.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
+#include <granary/detail/workloads/tiled_cholesky.hpp>
+#include <granary/detail/workloads/tiled_gemm.hpp>
+#include <granary/detail/workloads/tiled_lu.hpp>
 
 #include <memory>
 #include <vector>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/workloads/growing_cholesky.hpp>
+#include <granary/detail/workloads/growing_cholesky.hpp>
 
 #include "support/message_of.hpp"
 
-#include <granary/core/model/graph_recorder.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

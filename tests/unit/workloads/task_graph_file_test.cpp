@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/workloads/task_graph_file.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/workloads/task_graph_file.hpp>
+#include <granary/detail/workloads/tiled_cholesky.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "unit/workloads/every_workload.hpp"
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/linalg/priorities/cholesky.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/platform_truth.hpp>
-#include <granary/simulator/simulator.hpp>
-#include <granary/workloads/priorities.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/linalg/priorities/cholesky.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/platform_truth.hpp>
+#include <granary/detail/simulator/simulator.hpp>
+#include <granary/detail/workloads/priorities.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/workloads/search/constraints/constraint_search.hpp>
-#include <granary/workloads/search/constraints/start_or_postpone.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/workloads/search/constraints/constraint_search.hpp>
+#include <granary/detail/workloads/search/constraints/start_or_postpone.hpp>
 
 #include <gecode/int.hh>
 #include <gecode/minimodel.hh>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/units.hpp>
-#include <granary/workloads/search/annealing.hpp>
-#include <granary/workloads/search/list_problem.hpp>
-#include <granary/workloads/search/list_schedule.hpp>
+#include <granary/detail/core/base/units.hpp>
+#include <granary/detail/workloads/search/annealing.hpp>
+#include <granary/detail/workloads/search/list_problem.hpp>
+#include <granary/detail/workloads/search/list_schedule.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/workloads/search/constraints/start_or_postpone.hpp>
+#include <granary/detail/workloads/search/constraints/start_or_postpone.hpp>
 
 #include <algorithm>
 #include <ostream>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
 
 #include <gtest/gtest.h>
 

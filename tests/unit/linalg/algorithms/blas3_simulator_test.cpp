@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/policies/registry.hpp>
-#include <granary/simulator/simulator.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/policies/registry.hpp>
+#include <granary/detail/simulator/simulator.hpp>
 
 #include <gtest/gtest.h>
 

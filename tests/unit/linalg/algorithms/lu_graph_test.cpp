@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tasks, accesses, flops and priorities that LU factorizations submit.
-#include <granary/core/model/bottom_level_scope.hpp>
+#include <granary/detail/core/model/bottom_level_scope.hpp>
 
 #include <set>
 

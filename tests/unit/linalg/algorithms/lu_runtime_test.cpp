@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LU with pivoting on a real runtime: out of core, and in place.
-#include <granary/linalg/runtime/matrices.hpp>
+#include <granary/detail/linalg/runtime/matrices.hpp>
 
 #include "unit/linalg/api.hpp"
 #include "unit/linalg/lu.hpp"

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LU factorizations and solves, run immediately, compared with LAPACK and their definitions.
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include <cmath>
 #include <limits>

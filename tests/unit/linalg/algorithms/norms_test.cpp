@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/norms.hpp>
-#include <granary/linalg/kernels/blas.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/norms.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
 
 #include <gtest/gtest.h>
 

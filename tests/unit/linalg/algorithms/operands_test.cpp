@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/model/graph_recorder.hpp>
-#include <granary/linalg/data/narrow.hpp>
-#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/core/model/graph_recorder.hpp>
+#include <granary/detail/linalg/data/narrow.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
 
 #include "support/message_of.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/data/strided_shape.hpp>
+#include <granary/detail/linalg/data/strided_shape.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/data/tile_grid.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
 
 #include <gtest/gtest.h>
 

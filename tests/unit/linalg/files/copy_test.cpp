@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/copy_matrix.hpp>
+#include <granary/detail/linalg/files/copy_matrix.hpp>
 
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <limits>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/matrix_sink.hpp>
-#include <granary/linalg/files/npy_sink.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/matrix_sink.hpp>
+#include <granary/detail/linalg/files/npy_sink.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/matrix_file_support.hpp"

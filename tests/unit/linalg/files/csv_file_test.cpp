@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/files/csv_file.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <cstring>
 #include <limits>
 
-#include <granary/core/base/error.hpp>
-#include <granary/core/base/random.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/random.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/message_of.hpp"

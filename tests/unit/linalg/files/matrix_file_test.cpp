@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/matrix_market.hpp>
-#include <granary/linalg/files/matrix_source.hpp>
-#include <granary/linalg/files/vector_file.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/matrix_market.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/files/vector_file.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/matrix_file_support.hpp"

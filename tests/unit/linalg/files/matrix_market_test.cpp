@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/files/matrix_market.hpp>
+#include <granary/detail/linalg/files/matrix_market.hpp>
 
 #include <gtest/gtest.h>
 
 #include <complex>
 
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/files/npy_sink.hpp>
-#include <granary/linalg/generators/generators.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/npy_sink.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/message_of.hpp"

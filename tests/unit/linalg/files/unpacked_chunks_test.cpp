@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compressed chunks that are larger than tiles: each is unpacked once, in whatever order the tiles are read.
-#include <granary/linalg/files/unpacked_chunks.hpp>
+#include <granary/detail/linalg/files/unpacked_chunks.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
-#include <granary/linalg/files/matrix_source.hpp>
-#include <granary/linalg/runtime/file_matrix.hpp>
-#include <granary/linalg/runtime/norm.hpp>
+#include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/runtime/file_matrix.hpp>
+#include <granary/detail/linalg/runtime/norm.hpp>
 
 #include "tests/support/file_size_limit.hpp"
 #include "tests/support/io_support.hpp"

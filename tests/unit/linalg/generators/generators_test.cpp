@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/generators/generators.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <limits>
 
-#include <granary/core/base/error.hpp>
+#include <granary/detail/core/base/error.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/message_of.hpp"

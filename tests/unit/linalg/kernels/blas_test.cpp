@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_library.hpp>
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/kernels/kernel_choice.hpp>
+#include <granary/detail/core/backends/blas_library.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/kernel_choice.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernel that factors the pivot rows of panels that are rank-deficient to working precision.
-#include <granary/linalg/kernels/lu_kernels.hpp>
+#include <granary/detail/linalg/kernels/lu_kernels.hpp>
 
 #include <gtest/gtest.h>
 

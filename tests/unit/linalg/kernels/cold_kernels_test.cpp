@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/linalg/kernels/cold_kernels.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/linalg/kernels/cold_kernels.hpp>
 
 #include <gtest/gtest.h>
 

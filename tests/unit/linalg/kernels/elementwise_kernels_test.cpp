@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Properties of the kernels that matrix_ops_test.cpp and norms_test.cpp cannot observe.
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/kernels/panel_kernels.hpp>
 
 #include "unit/linalg/lu.hpp"
 

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The portable factorizations compared with LAPACK's, on the host.
-#include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/kernels/portable/getrf.hpp>
-#include <granary/linalg/kernels/portable/potrf.hpp>
+#include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/portable/getrf.hpp>
+#include <granary/detail/linalg/kernels/portable/potrf.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/random.hpp>
-#include <granary/core/model/bottom_level_scope.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/model/bottom_level_scope.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that submit and return.
-#include <granary/core/engine/statistics.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
 
 #include "support/message_of.hpp"
 #include "support/task_bodies.hpp"

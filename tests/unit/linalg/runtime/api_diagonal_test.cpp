@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The diagonal of a matrix, and the log-determinant, with a Runtime.
-#include <granary/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices in files larger than the memory, with a Runtime.
-#include <granary/core/engine/statistics.hpp>
-#include <granary/core/model/trace.hpp>
-#include <granary/linalg/generators/spd_generator.hpp>
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/core/model/trace.hpp>
+#include <granary/detail/linalg/generators/spd_generator.hpp>
 
 #include <set>
 

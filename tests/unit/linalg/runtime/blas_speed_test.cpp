@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/runtime/blas_speed.hpp>
+#include <granary/detail/linalg/runtime/blas_speed.hpp>
 
 #include <gtest/gtest.h>
 

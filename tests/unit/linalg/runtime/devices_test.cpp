@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factorizations on emulated devices whose memories together hold a quarter of the matrix.
-#include <granary/core/engine/engine.hpp>
-#include <granary/policies/registry.hpp>
+#include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/policies/registry.hpp>
 
 #include <numeric>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles need only the memory of their elements: under the memory limit, in transfers from and to files, and on devices.
-#include <granary/linalg/files/copy_matrix.hpp>
-#include <granary/linalg/files/npy_sink.hpp>
+#include <granary/detail/linalg/files/copy_matrix.hpp>
+#include <granary/detail/linalg/files/npy_sink.hpp>
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/backends/discover.hpp>
-#include <granary/core/base/text_file.hpp>
-#include <granary/core/engine/performance_models.hpp>
-#include <granary/linalg/runtime/tile_choice.hpp>
+#include <granary/detail/core/backends/discover.hpp>
+#include <granary/detail/core/base/text_file.hpp>
+#include <granary/detail/core/engine/performance_models.hpp>
+#include <granary/detail/linalg/runtime/tile_choice.hpp>
 
 #include <algorithm>
 #include <fstream>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tasks that run as finer graphs have the same results as their kernels.
-#include <granary/core/base/error.hpp>
-#include <granary/linalg/algorithms/blas3.hpp>
-#include <granary/linalg/algorithms/cholesky.hpp>
-#include <granary/linalg/algorithms/lu.hpp>
-#include <granary/linalg/tiles/inner_tile.hpp>
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/algorithms/blas3.hpp>
+#include <granary/detail/linalg/algorithms/cholesky.hpp>
+#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/tiles/inner_tile.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,8 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// What a run did: its statistics, and its trace as a file or as a page (docs/traces.md).
+#include <granary/detail/core/engine/statistics.hpp>
+#include <granary/detail/trace/html_report.hpp>
+#include <granary/detail/trace/process_traces.hpp>
+#include <granary/detail/trace/trace_file.hpp>
