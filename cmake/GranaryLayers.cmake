@@ -29,6 +29,7 @@ file(GLOB granary_front_door RELATIVE ${PROJECT_SOURCE_DIR}/include/granary CONF
 foreach(header IN LISTS granary_front_door)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/granary/${header} ${GRANARY_INCLUDE_DIR}/granary/${header} SYMBOLIC)
 endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/version.hpp.in ${GRANARY_INCLUDE_DIR}/granary/version.hpp @ONLY)
 
 add_library(granary_options INTERFACE)
 target_compile_options(granary_options INTERFACE -Wall -Wextra -Wshadow -Wconversion

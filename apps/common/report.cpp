@@ -4,6 +4,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/printable.hpp>
 #include <granary/detail/trace/html_report.hpp>
+#include <granary/version.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -169,7 +170,7 @@ void Report::add_devices(RunFigures const& run) {
 
 void describe(Trace& trace, nlohmann::ordered_json const& values) {
   trace.configuration.emplace(trace.configuration.begin(), "program",
-                              std::string(program_invocation_short_name) + " " GRANARY_VERSION);
+                              std::string(program_invocation_short_name) + " " GRANARY_VERSION_STRING);
   for (auto const& [name, value] : values.items()) {
     auto const known = std::ranges::find(trace.configuration, name, &std::pair<std::string, std::string>::first);
     if (known != trace.configuration.end()) continue;

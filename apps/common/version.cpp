@@ -5,6 +5,7 @@
 #include <granary/detail/core/backends/kokkos_compat.hpp>
 #include <granary/detail/linalg/kernels/kernel_choice.hpp>
 #include <granary/detail/outofcore/async_file_io.hpp>
+#include <granary/version.hpp>
 
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -16,7 +17,7 @@ Versions versions() {
   unsigned minor = 0;
   unsigned release = 0;
   H5get_libversion(&major, &minor, &release);
-  return {GRANARY_VERSION,
+  return {GRANARY_VERSION_STRING,
           fmt::format("{}.{}.{}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100),
           GRANARY_KOKKOSKERNELS_VERSION, fmt::format("{}.{}.{}", major, minor, release)};
 }

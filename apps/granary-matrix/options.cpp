@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -119,7 +120,7 @@ struct GenerateArguments {
 
 std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* argv) {
   CLI::App app("Shows, converts and generates matrix files, in bounded memory.", "granary-matrix");
-  app.set_version_flag("--version", "granary-matrix " GRANARY_VERSION);
+  app.set_version_flag("--version", "granary-matrix " GRANARY_VERSION_STRING);
   app.require_subcommand(1);
 
   InfoOptions info_options;

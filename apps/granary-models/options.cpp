@@ -4,6 +4,7 @@
 #include <granary/detail/core/backends/discover.hpp>
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/runtime/config.hpp>
+#include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -16,7 +17,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   CLI::App app("Shows and erases the performance models of runs on this machine.", "granary-models");
   app.require_subcommand(1);
   app.fallthrough();
-  app.set_version_flag("--version", "granary " GRANARY_VERSION);
+  app.set_version_flag("--version", "granary " GRANARY_VERSION_STRING);
   app.add_option("--directory", options.directory,
                  "directory of the models (default: GRANARY_MODELS, or else granary in the user's cache directory)");
   app.add_option("--machine", options.machine, "another machine's id, as list prints it (default: this machine)");

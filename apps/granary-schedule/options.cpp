@@ -5,6 +5,7 @@
 #include <granary/detail/core/base/partial_file.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/workloads/search/constraints/constraint_search.hpp>
+#include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -107,7 +108,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   app.add_option("--output", options.output, "write the schedule to this file");
   app.add_flag("--force", options.force, "overwrite an existing file");
   app.add_flag("--quiet", options.quiet, "no progress line");
-  app.set_version_flag("--version", "granary-schedule " GRANARY_VERSION);
+  app.set_version_flag("--version", "granary-schedule " GRANARY_VERSION_STRING);
   if (!parse_arguments(app, argc, argv)) return std::nullopt;
   load_policies(options.load);
   check_problem_options(options);

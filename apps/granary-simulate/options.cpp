@@ -7,6 +7,7 @@
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/trace/html_report.hpp>
 #include <granary/detail/trace/trace_file.hpp>
+#include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -146,7 +147,7 @@ void add_output(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"bottom-level", "library", "starpu", "none"}));
   add_load_option(app, options.load);
   app.add_flag("--list", options.list, "print the known platforms, algorithms, schedulers and eviction policies");
-  app.set_version_flag("--version", "granary-simulate " GRANARY_VERSION);
+  app.set_version_flag("--version", "granary-simulate " GRANARY_VERSION_STRING);
 }
 
 void apply_sweeps(Texts& texts) {

@@ -3,6 +3,7 @@
 
 #include <granary/detail/trace/html_report.hpp>
 #include <granary/detail/trace/load_bounds.hpp>
+#include <granary/version.hpp>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ namespace granary::app {
 
 void describe(Trace& trace, Result const& result) {
   trace.configuration = {
-      {"program", "granary-simulate " GRANARY_VERSION},
+      {"program", "granary-simulate " GRANARY_VERSION_STRING},
       {"platform", result.platform},
       {"algorithm", result.algorithm},
       {"tiles", std::to_string(result.tiles)},

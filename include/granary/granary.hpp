@@ -7,3 +7,4 @@
 #include <granary/detail/runtime/config.hpp>
 #include <granary/detail/runtime/data.hpp>
 #include <granary/detail/runtime/runtime.hpp>
+#include <granary/version.hpp>
