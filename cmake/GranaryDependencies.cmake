@@ -1,11 +1,13 @@
 # Finds granary's dependencies and gives each one target name, independent of the CMake files of its version.
 #   granary::kokkos         Kokkos, 3.4.1 or newer (GranaryKokkos.cmake)
-#   granary::kokkoskernels  Kokkos Kernels, if there is one (GRANARY_HAVE_KOKKOSKERNELS)
+#   granary::kokkoskernels  Kokkos Kernels, if it is used (GranaryKokkosKernels.cmake)
 #   granary::cuda           cudart, cuBLAS and cuSOLVER, if Kokkos has CUDA (GRANARY_HAVE_CUDA)
 #   granary::hip            HIP, rocBLAS and rocSOLVER if found, if Kokkos has HIP (GRANARY_HAVE_HIP)
 #   granary::blas           BLAS and LAPACK
-#   granary::hwloc, granary::uring (if found), granary::hdf5, granary::clp
-# Used by the build, and by the installed package if its libraries are static.
+#   granary::uring          liburing, if it is used (GranaryUring.cmake)
+#   granary::hwloc, granary::hdf5, granary::clp
+# Used by the build, and by the installed package if its libraries are static. The switches of optional dependencies
+# (GranarySwitches.cmake) are set before.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -14,35 +16,7 @@ if(granary_kokkos_problem)
   message(FATAL_ERROR "${granary_kokkos_problem}")
 endif()
 
-set(GRANARY_HAVE_KOKKOSKERNELS FALSE)
-if(GRANARY_KOKKOS_PACKAGE_WORKS)
-  find_package(KokkosKernels QUIET)
-  set(GRANARY_HAVE_KOKKOSKERNELS ${KokkosKernels_FOUND})
-  # Kokkos Kernels of another Kokkos, such as Debian's beside a user's, would add the headers of that other one.
-  # Trilinos states no version, and installs both side by side.
-  get_filename_component(kokkos_beside "${Kokkos_DIR}" DIRECTORY)
-  get_filename_component(kernels_beside "${KokkosKernels_DIR}" DIRECTORY)
-  string(REGEX MATCH "^[0-9]+\\.[0-9]+\\." kokkos_release "${Kokkos_VERSION}.")
-  string(FIND "${KokkosKernels_VERSION}." "${kokkos_release}" release_at)
-  if(KokkosKernels_FOUND AND NOT release_at EQUAL 0 AND NOT kernels_beside STREQUAL kokkos_beside)
-    message(STATUS "Kokkos Kernels in ${KokkosKernels_DIR} was not built for Kokkos ${Kokkos_VERSION}: not used")
-    set(GRANARY_HAVE_KOKKOSKERNELS FALSE)
-  endif()
-endif()
-add_library(granary::kokkoskernels INTERFACE IMPORTED)
-target_link_libraries(granary::kokkoskernels INTERFACE granary::kokkos)
-if(GRANARY_HAVE_KOKKOSKERNELS)
-  if(TARGET Kokkos::kokkoskernels)
-    target_link_libraries(granary::kokkoskernels INTERFACE Kokkos::kokkoskernels)
-  elseif(TARGET KokkosKernels::all_libs)
-    target_link_libraries(granary::kokkoskernels INTERFACE KokkosKernels::all_libs)
-  else()
-    target_include_directories(granary::kokkoskernels SYSTEM INTERFACE
-      ${KokkosKernels_INCLUDE_DIRS} ${KokkosKernels_TPL_INCLUDE_DIRS})
-    target_link_libraries(granary::kokkoskernels INTERFACE ${KokkosKernels_LIBRARIES} ${KokkosKernels_TPL_LIBRARIES})
-  endif()
-  target_compile_definitions(granary::kokkoskernels INTERFACE GRANARY_HAVE_KOKKOSKERNELS)
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/GranaryKokkosKernels.cmake)
 
 # The device backends of Kokkos.
 set(GRANARY_HAVE_CUDA FALSE)
@@ -82,12 +56,7 @@ pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 add_library(granary::hwloc INTERFACE IMPORTED)
 target_link_libraries(granary::hwloc INTERFACE PkgConfig::hwloc)
 
-pkg_check_modules(liburing IMPORTED_TARGET liburing)
-add_library(granary::uring INTERFACE IMPORTED)
-if(liburing_FOUND)
-  target_link_libraries(granary::uring INTERFACE PkgConfig::liburing)
-  target_compile_definitions(granary::uring INTERFACE GRANARY_HAVE_URING)
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/GranaryUring.cmake)
 
 # pkg-config also lists the dependencies of a static Clp (BLAS, compression): only Clp and its direct libraries are
 # linked.

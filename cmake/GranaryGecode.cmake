@@ -1,7 +1,5 @@
 # The optional constraint solver Gecode for granary-schedule: granary::gecode, GRANARY_HAVE_GECODE. It has neither a CMake
 # package nor a file for pkg-config. No installed library uses it.
-set(GRANARY_GECODE AUTO CACHE STRING "The constraint solver Gecode for granary-schedule: AUTO (if found), ON or OFF")
-set_property(CACHE GRANARY_GECODE PROPERTY STRINGS AUTO ON OFF)
 set(GRANARY_HAVE_GECODE FALSE)
 add_library(granary::gecode INTERFACE IMPORTED)
 if(GRANARY_GECODE)
@@ -16,8 +14,7 @@ if(GRANARY_GECODE)
     set(GRANARY_HAVE_GECODE TRUE)
     target_include_directories(granary::gecode SYSTEM INTERFACE ${GRANARY_GECODE_INCLUDE_DIR})
     target_link_libraries(granary::gecode INTERFACE ${granary_gecode_libraries})
-  elseif(NOT GRANARY_GECODE STREQUAL "AUTO")
-    message(FATAL_ERROR "GRANARY_GECODE is ON, and Gecode's header gecode/int.hh or its libraries were not found: "
-      "install it (libgecode-dev), or name its prefix in CMAKE_PREFIX_PATH")
   endif()
 endif()
+granary_settle_switch(GRANARY_GECODE ${GRANARY_HAVE_GECODE} "${GRANARY_GECODE_INCLUDE_DIR}"
+  "Gecode's header gecode/int.hh or its libraries were not found: install it (libgecode-dev), or name its prefix in CMAKE_PREFIX_PATH")

@@ -38,7 +38,8 @@ endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/GranaryPolicyTest.cmake ${PROJECT_BINARY_DIR}/granary-config.cmake ${PROJECT_BINARY_DIR}/granary-config-version.cmake
   cmake/GranaryKokkos.cmake DESTINATION ${granary_package_dir})
 if(NOT BUILD_SHARED_LIBS)
-  install(FILES cmake/GranaryDependencies.cmake DESTINATION ${granary_package_dir})
+  install(FILES cmake/GranaryDependencies.cmake cmake/GranaryKokkosKernels.cmake cmake/GranarySwitches.cmake cmake/GranaryUring.cmake
+    DESTINATION ${granary_package_dir})
 endif()
 install(DIRECTORY cmake/kokkos-probe DESTINATION ${granary_package_dir})
 

@@ -3,21 +3,20 @@
 # For tests and benchmarks with several implementations: granary_find_mpi(<implementation> <found>) looks for the compiler wrapper
 # and mpirun of one; Debian's have its name as a suffix: openmpi, mpich. granary_mpi_<implementation> is the layer mpi with it.
 # granary_link_mpi(<target> <scope> <implementation>) compiles and links with it.
-set(GRANARY_MPI AUTO CACHE STRING "Several processes with MPI: AUTO (if found), ON or OFF")
-set_property(CACHE GRANARY_MPI PROPERTY STRINGS AUTO ON OFF)
 set(GRANARY_HAVE_MPI FALSE)
+set(mpi_problem)
 if(GRANARY_MPI AND GRANARY_SANITIZE)
-  message(STATUS "MPI: not used, its implementations are not clean under sanitizers")
+  set(mpi_problem "the implementations of MPI are not clean under GRANARY_SANITIZE=${GRANARY_SANITIZE}: build without one of the two")
 elseif(GRANARY_MPI)
   # C: granary uses no C++ bindings.
   find_package(MPI QUIET COMPONENTS C)
   if(MPI_C_FOUND)
     set(GRANARY_HAVE_MPI TRUE)
-  elseif(NOT GRANARY_MPI STREQUAL "AUTO")
-    message(FATAL_ERROR "GRANARY_MPI is ON, and no MPI was found: install one (libopenmpi-dev, libmpich-dev), or set MPI_HOME to its "
-      "prefix")
+  else()
+    set(mpi_problem "no MPI was found: install one (libopenmpi-dev, libmpich-dev), or set MPI_HOME to its prefix")
   endif()
 endif()
+granary_settle_switch(GRANARY_MPI ${GRANARY_HAVE_MPI} "standard ${MPI_C_VERSION}, ${MPI_C_LIBRARIES}" "${mpi_problem}")
 
 function(granary_find_mpi implementation found)
   find_program(GRANARY_MPICXX_${implementation} mpicxx.${implementation})

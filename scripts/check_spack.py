@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares Spack's recipe with the CMake project: version, options, dependencies and their minimum versions, in both
-directions. The environments must use existing recipes and variants. Prints each difference and exits with 1.
-The recipe is read, not run: no Spack is needed. Argument: granary's folder, if not the one of this script."""
+directions. The environments must use existing recipes and variants. If GRANARY_SPACK_PACKAGES names a checkout of
+spack-packages, its recipes must have the packages, versions and variants that ours and the environments ask for.
+Prints each difference and exits with 1. Recipes are read, not run: no Spack is needed. Argument: granary's folder, if not
+the one of this script."""
 import ast
+import os
 import pathlib
 import re
 import sys
 
+from spack_repository import Repository, numbers
+
+RECIPE = "spack/spack_repo/granary/packages/granary/package.py"
 # CMake's module names, and the recipe's dependency for each. None: part of the compiler or of CMake.
 PACKAGES = {
     "Kokkos": "kokkos", "KokkosKernels": "kokkos-kernels", "CUDAToolkit": "cuda", "rocblas": "rocblas",
     "rocsolver": "rocsolver", "hip": "rocm", "BLAS": "blas", "LAPACK": "lapack", "fmt": "fmt", "spdlog": "spdlog",
     "nlohmann_json": "nlohmann-json", "HDF5": "hdf5", "CLI11": "cli11", "PkgConfig": "pkgconfig", "GTest": "googletest",
     "hwloc": "hwloc", "liburing": "liburing", "clp": "clp", "CoinUtils": "coinutils", "Clp": "clp", "Threads": None,
-    "gecode": "gecode", "MPI": "mpi", "kokkoscore": None,
+    "MPI": "mpi", "kokkoscore": None,
+    "gecode": None,  # Spack has no recipe for it
 }
 # Dependencies without find_package(): compilers and CMake itself.
 TOOLS = {"c", "cxx", "cmake"}
@@ -27,12 +34,14 @@ FOREIGN = {"Kokkos_ROOT", "KokkosKernels_ROOT", "CMAKE_CXX_COMPILER"}
 class Recipe:
     def __init__(self, text):
         self.versions, self.variants, self.dependencies, self.conflicts = [], {}, {}, []
-        self.defined, self.bases = {}, []
+        self.defined, self.bases, self.specs, self.modules = {}, [], [], []
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef):
                 self.bases = [base.id for base in node.bases]
             if isinstance(node, ast.FunctionDef) and node.name == "cmake_args":
                 self.read_options(node)
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("spack_repo.builtin.build_systems."):
+                self.modules.append(node.module.rpartition(".")[2])
             if isinstance(node, ast.Call):
                 self.read(node)
 
@@ -40,6 +49,8 @@ class Recipe:
         name = getattr(call.func, "id", "")
         text = [self.text(argument) for argument in call.args]
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        if name in ("depends_on", "conflicts", "requires"):
+            self.specs += [*text, *([self.text(keywords["when"])] if "when" in keywords else [])]
         if name == "version":
             self.versions.append(text[0])
         elif name == "variant":
@@ -71,12 +82,12 @@ class Project:
         top = (root / "CMakeLists.txt").read_text()
         kokkos = (root / "cmake" / "GranaryKokkos.cmake").read_text()
         everything = "\n".join(re.sub(r"#.*", "", text) for text in [
-            top, kokkos, (root / "cmake" / "GranaryDependencies.cmake").read_text(),
-            (root / "cmake" / "GranaryGecode.cmake").read_text(), (root / "cmake" / "GranaryMpi.cmake").read_text(),
+            top, *(path.read_text() for path in sorted((root / "cmake").glob("Granary*.cmake"))),
             (root / "tests" / "CMakeLists.txt").read_text()])
         self.version = re.search(r"project\(granary VERSION ([\d.]+)", top)[1]
         self.cmake = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", top)[1]
         self.options = set(re.findall(r"option\((\w+)", everything)) | set(re.findall(r"set\((GRANARY_\w+) \S+ CACHE (?!INTERNAL)", everything))
+        self.options |= set(re.findall(r"granary_add_switch\((\w+)", everything))
         self.found = re.findall(r"find_package\((\w+)", everything) + re.findall(r"pkg_check_modules\((\w+)", everything)
         self.found += re.findall(r"find_library\(\w+ (\w+)", everything)
         self.found += re.findall(r"find_path\(\w+ (\w+)/", everything)
@@ -86,16 +97,32 @@ class Project:
 
 
 def same_version(one, other):
-    def numbers(version):
-        parts = [int(part) for part in (version or "").split(".") if part]
+    def without_zeros(version):
+        parts = numbers(version or "")
         while parts and parts[-1] == 0:
             parts.pop()
         return parts
-    return numbers(one) == numbers(other)
+    return without_zeros(one) == without_zeros(other)
+
+
+def differences_from_spack(root, repository):
+    recipe = Recipe((root / RECIPE).read_text())
+    api = re.search(r"api: v([\d.]+)", (root / "spack/spack_repo/granary/repo.yaml").read_text())[1]
+    if numbers(api) > numbers(repository.api()):
+        yield f"our repository has Spack's package API v{api}, and spack-packages v{repository.api()}"
+    for module in recipe.modules:
+        if not repository.has_build_system(module):
+            yield f"spack-packages has no build system {module}"
+    for spec in sorted(set(recipe.specs)):
+        yield from repository.faults_of(spec)
+    for path in sorted((root / "spack/environments").glob("*/spack.yaml")):
+        for package, required in re.findall(r"^    (\w[\w-]*):\n +(?:require|variants): (.*)$", path.read_text(), re.M):
+            spec = f"{package} {required}" if re.match(r"[+~]", required) else required
+            yield from (f"{path.relative_to(root)}: {fault}" for fault in repository.faults_of(spec))
 
 
 def differences(root):
-    recipe = Recipe((root / "spack/spack_repo/granary/packages/granary/package.py").read_text())
+    recipe = Recipe((root / RECIPE).read_text())
     project = Project(root)
 
     if project.version not in recipe.versions:
@@ -158,9 +185,14 @@ def differences(root):
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
     found = list(differences(root))
+    checkout = os.environ.get("GRANARY_SPACK_PACKAGES")
+    if checkout:
+        found += differences_from_spack(root, Repository(pathlib.Path(checkout)))
     for line in found:
         print(line)
-    print(f"the recipe for Spack: {len(found)} differences from the CMake project")
+    print(f"the recipe for Spack: {len(found)} differences from the CMake project{' and spack-packages' if checkout else ''}")
+    if not checkout:
+        print("skipped: its comparison with spack-packages, for which GRANARY_SPACK_PACKAGES names a checkout")
     return 1 if found else 0
 
 

@@ -9,32 +9,35 @@ from spack.package import *
 
 
 class Granary(CMakePackage, CudaPackage, ROCmPackage):
-    """Task graphs whose data do not fit in memory, on Kokkos: a planner that moves data between
-    bounded memories (devices, host, disk), tiled linear algebra, and a simulator."""
+    """A library on Kokkos that runs task graphs larger than RAM or GPU memory, with out-of-core
+    linear algebra, and a simulator of its schedulers on other machines."""
 
-    # The clone of granary that this recipe stands in.
-    git = pathlib.Path(__file__).resolve().parents[5].as_uri()
+    # The clone of granary that this recipe stands in. For spack-packages, scripts/export_spack.py
+    # writes the addresses, the maintainers and the releases of a forge in place of these lines.
+    # begin clone
+    homepage = pathlib.Path(__file__).resolve().parents[5].as_uri()
+    git = homepage
 
-    license("Apache-2.0 WITH LLVM-exception", checked_by="granary")
+    version("main", branch="main")
+    version("0.1.0", commit="46e816e4c793dbe68633ff03377ca51ba9d7908b")
+    # end clone
+
+    license("Apache-2.0 WITH LLVM-exception")
 
     test_requires_compiler = True
 
-    version("main", branch="main")
-    # Not released yet: the same.
-    version("0.1.0", branch="main")
-
     variant("openmp", default=False, description="Use a Kokkos with OpenMP for the host")
     variant("mpi", default=False, description="Several processes")
-    variant("hdf5", default=True, description="Matrices in HDF5 files")
-    variant("gecode", default=False, description="A constraint solver for granary-schedule")
     variant("shared", default=True, description="Build shared libraries")
     variant("tests", default=False, description="Build the tests")
     variant("examples", default=False, description="Build the examples")
 
     depends_on("c", type="build")  # for what CMake's FindHDF5 compiles
     depends_on("cxx", type="build")
-    depends_on("cmake@3.22:", type="build")
+    # Run: for `spack test run`, and for applications that find static libraries.
+    depends_on("cmake@3.22:", type=("build", "run"))
     depends_on("pkgconfig", type="build")
+    depends_on("pkgconfig", type="run", when="~shared")
 
     depends_on("kokkos@3.4.01:")
     depends_on("kokkos-kernels@3.4.01: +blas")
@@ -62,10 +65,10 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("lapack")
     depends_on("hwloc")
     depends_on("hdf5")
-    depends_on("liburing", when="platform=linux")
+    depends_on("hdf5 ~mpi", when="~mpi")
+    depends_on("liburing")
     depends_on("clp")
     depends_on("coinutils")
-    depends_on("gecode", when="+gecode")
     depends_on("mpi@3:", when="+mpi")
     depends_on("fmt")
     depends_on("spdlog")
@@ -79,7 +82,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
     conflicts(
         "+cuda", when="+rocm", msg="Kokkos drives NVIDIA or AMD devices, not both: +cuda or +rocm"
     )
-    conflicts("~hdf5", msg="granary needs HDF5: its matrix files are built on it")
+    requires("platform=linux", msg="granary runs on Linux only")
     conflicts("%gcc@:10", msg="granary is C++20: GCC 11 or newer")
 
     @property
@@ -96,8 +99,11 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
             self.define("Kokkos_ROOT", self["kokkos"].prefix),
             self.define("KokkosKernels_ROOT", self["kokkos-kernels"].prefix),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
-            self.define_from_variant("GRANARY_GECODE", "gecode"),
+            self.define("GRANARY_KOKKOSKERNELS", True),
+            self.define("GRANARY_URING", True),
             self.define_from_variant("GRANARY_MPI", "mpi"),
+            # Spack has no recipe for Gecode.
+            self.define("GRANARY_GECODE", False),
             self.define_from_variant("GRANARY_BUILD_TESTS", "tests"),
             self.define_from_variant("GRANARY_BUILD_EXAMPLES", "examples"),
             self.define("GRANARY_BUILD_BENCHMARKS", False),
