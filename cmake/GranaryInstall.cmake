@@ -1,5 +1,5 @@
-# The installed package: headers, libraries, find_package(granary) with its components, pkg-config files, and the
-# sources of the contract tests of policies.
+# The installed package: headers, libraries, find_package(granary) with its components, pkg-config files, the sources of
+# the contract tests of policies, and the licence with the documents and the examples that these show.
 include(CMakePackageConfigHelpers)
 
 include(GranaryHeaders)
@@ -42,5 +42,9 @@ if(NOT BUILD_SHARED_LIBS)
     DESTINATION ${granary_package_dir})
 endif()
 install(DIRECTORY cmake/kokkos-probe DESTINATION ${granary_package_dir})
+
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN site EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
 
 include(GranaryPkgConfig)

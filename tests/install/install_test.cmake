@@ -58,6 +58,13 @@ if(headers)
   message(FATAL_ERROR "installed, but included by no header of include/granary: ${headers}")
 endif()
 
+# The licence and the documents, with the pages and examples to which they lead.
+foreach(document LICENSE README.md CHANGELOG.md CITATION.cff docs/install.md docs/figures/report-timeline.png examples/hello.cpp)
+  if(NOT EXISTS ${PREFIX}/share/doc/granary/${document})
+    message(FATAL_ERROR "share/doc/granary/${document} is not installed")
+  endif()
+endforeach()
+
 # The soname of a shared library has the interface's version; it exports only symbols of granary or Kokkos, and those of
 # headers.
 file(GLOB shared ${libraries}/libgranary_*.so)
