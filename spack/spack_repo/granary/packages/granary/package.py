@@ -41,7 +41,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
 
     depends_on("kokkos@3.4.01:")
     depends_on("kokkos-kernels@3.4.01: +blas")
-    depends_on("kokkos +shared", when="+shared ^kokkos@4:")
+    depends_on("kokkos +shared", when="+shared")
     depends_on("kokkos +openmp", when="+openmp")
     depends_on("kokkos@4.6: +cuda +wrapper", when="+cuda")
     depends_on("kokkos@4.6: +rocm", when="+rocm")
