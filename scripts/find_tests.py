@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 NOT_PRODUCT = {"bench", "cmake", "docs", "examples", "scripts", "spack", "tests"}
-INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:granary/)?([^>\"]+)[>\"]", re.M)
+INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:granary/(?:detail/)?)?([^>\"]+)[>\"]", re.M)
 REGISTERED = re.compile(r"Registration (?:const )?\w+[({]\s*\"(\w+)\"")
 RULES = ("name", "header", "policy", "program", "callers")
 

@@ -10,21 +10,21 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = {
     "core/base/wheel.hpp": "",
-    "core/base/wheel.cpp": "#include <granary/core/base/wheel.hpp>\n",
-    "core/base/wheel_rim.cpp": "#include <granary/core/base/wheel.hpp>\n",
-    "core/base/axle.hpp": "#include <granary/core/base/wheel.hpp>\n",
-    "core/base/axle.cpp": "#include <granary/core/base/axle.hpp>\n",
+    "core/base/wheel.cpp": "#include <granary/detail/core/base/wheel.hpp>\n",
+    "core/base/wheel_rim.cpp": "#include <granary/detail/core/base/wheel.hpp>\n",
+    "core/base/axle.hpp": "#include <granary/detail/core/base/wheel.hpp>\n",
+    "core/base/axle.cpp": "#include <granary/detail/core/base/axle.hpp>\n",
     "core/base/hub.hpp": "",
-    "core/base/hub.cpp": "#include <granary/core/base/hub.hpp>\n",
+    "core/base/hub.cpp": "#include <granary/detail/core/base/hub.hpp>\n",
     "core/base/bearing.hpp": "",
-    "core/base/bearing.cpp": "#include <granary/core/base/bearing.hpp>\n",
-    "core/base/wheel_user.hpp": "#include <granary/core/base/hub.hpp>\n",
-    "policies/horse.cpp": '#include <granary/core/base/bearing.hpp>\nSchedulerRegistration const it("horse",\n',
+    "core/base/bearing.cpp": "#include <granary/detail/core/base/bearing.hpp>\n",
+    "core/base/wheel_user.hpp": "#include <granary/detail/core/base/hub.hpp>\n",
+    "policies/horse.cpp": '#include <granary/detail/core/base/bearing.hpp>\nSchedulerRegistration const it("horse",\n',
     "apps/granary-cart/options.hpp": "",
     "apps/granary-cart/options.cpp": '#include "options.hpp"\n',
     "tests/unit/base/axle_test.cpp": "TEST(Axle, Turns) {}\n",
-    "tests/unit/other/hub_test.cpp": "#include <granary/core/base/wheel.hpp>\nTEST(Hub, OfAnotherLayer) {}\n",
-    "tests/unit/base/load_test.cpp": "#include <granary/core/base/wheel_user.hpp>\nTEST(Load, Is) {}\n",
+    "tests/unit/other/hub_test.cpp": "#include <granary/detail/core/base/wheel.hpp>\nTEST(Hub, OfAnotherLayer) {}\n",
+    "tests/unit/base/load_test.cpp": "#include <granary/detail/core/base/wheel_user.hpp>\nTEST(Load, Is) {}\n",
     "tests/contract/policy_test.cpp": 'TEST_P(Policy, Runs) { run("horse:fast"); }\n',
     "tests/apps/cart_cli_test.cpp": 'TEST(Cart, Drives) { run("granary-cart"); }\n',
 }
@@ -64,7 +64,7 @@ class FindTests(unittest.TestCase):
 
     def test_a_source_without_tests(self):
         self.write("trace/lonely.hpp", "")
-        self.write("trace/lonely.cpp", "#include <granary/trace/lonely.hpp>\n")
+        self.write("trace/lonely.cpp", "#include <granary/detail/trace/lonely.hpp>\n")
         status, output = self.find()
         self.assertEqual(status, 1)
         self.assertIn("trace/lonely.cpp has no test", output)

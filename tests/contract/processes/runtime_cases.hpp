@@ -4,8 +4,8 @@
 
 #include "support/message_of.hpp"
 
-#include <granary/granary.hpp>
 #include <granary/detail/runtime/varying.hpp>
+#include <granary/granary.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/text_file.hpp>
+#include <granary/detail/core/base/text_file.hpp>
 #include <granary/version.hpp>
 
 #include <gtest/gtest.h>
