@@ -551,10 +551,3 @@ detail::Refused reduce(detail::AnyView const&, Op const&...) {
 }
 
 }  // namespace granary
-
-// Where argument-dependent lookup finds them for read(view).
-namespace Kokkos {
-using granary::read;
-using granary::read_write;
-using granary::write;
-}  // namespace Kokkos

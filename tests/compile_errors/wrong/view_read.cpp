@@ -2,4 +2,4 @@
 // error: pass runtime.data(view) to read, write or read_write, not the View
 #include "../program.hpp"
 
-void wrong() { runtime.submit("scale", Scale{}, read(x_view)); }
+void wrong() { runtime.submit("scale", Scale{}, granary::read_write(x_view)); }
