@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The data and tasks that all processes submit in the same order: which process runs a task, and which values go from
 /// their owners to others for that. Each process may hold its own copy; all copies agree.
@@ -147,4 +147,4 @@ class GRANARY_EXPORT CommonOrder {
   std::vector<DataId> m_free;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 DataId DistributedSubmitter::add_data(DataDescription description) {
   return add_data(std::move(description), [this](DataDescription own) { return m_local.add_data(std::move(own)); });
@@ -138,4 +138,4 @@ TaskId DistributedSubmitter::run(TaskSubmission submission, std::uint64_t positi
   });
 }
 
-}  // namespace granary
+}  // namespace granary::detail

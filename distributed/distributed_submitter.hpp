@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// What all processes submit alike, in one of them: its own tasks reach the submitter of this process, those of others
 /// only as the stubs that concern it. Ids of data are keys, alike in all processes; those of other processes' tasks are
@@ -113,4 +113,4 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   std::uint64_t m_hash = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

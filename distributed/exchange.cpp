@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 void Exchange::submitted(TaskId task) {
   std::lock_guard const lock(m_mutex);
@@ -176,7 +176,7 @@ void Exchange::sent(TaskId task) {
   std::lock_guard const lock(m_mutex);
   auto& shipment = m_shipments.at(task);
   shipment.asked = false;
-  m_post(granary::Shipped{task});
+  m_post(granary::detail::Shipped{task});
   if (!shipment.more.empty()) {
     auto const tag = shipment.more.front();
     shipment.more.pop_front();
@@ -212,4 +212,4 @@ void Exchange::let_go(ProcessId reader, ValueId value) {
   if (!shipment.asked) m_post(TaskDone{.task = task});
 }
 
-}  // namespace granary
+}  // namespace granary::detail

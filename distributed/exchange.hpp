@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// One process' part in the exchange of values, a state machine without threads of its own, thread-safe:
 /// docs/design.md, "Several processes".
@@ -143,4 +143,4 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   std::vector<std::uint32_t> m_free_tags;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

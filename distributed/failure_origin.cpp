@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 std::shared_ptr<FailureOrigin const> remote_origin(Failure const& failure) {
   try {
@@ -43,4 +43,4 @@ void rethrow_origin(std::shared_ptr<FailureOrigin const> const& origin) {
   throw RemoteFailure(origin);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

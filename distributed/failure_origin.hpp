@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 /// Where a failure began.
 struct GRANARY_EXPORT FailureOrigin {
@@ -44,4 +44,4 @@ class GRANARY_EXPORT RemoteFailure : public Error {
 /// not know it, see add_error_kind.
 [[noreturn]] GRANARY_EXPORT void rethrow_origin(std::shared_ptr<FailureOrigin const> const& origin);
 
-}  // namespace granary
+}  // namespace granary::detail

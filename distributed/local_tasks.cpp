@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 LocalTasks::LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange)
     : m_submitter(submitter),
@@ -65,4 +65,4 @@ void LocalTasks::let_go_of_all() {
   m_held.clear();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// What one process submits of a common order of tasks: its own data and tasks, an arrival for each value of another
 /// process that its tasks read, and a shipment for each of its values and each process that reads it.
@@ -81,4 +81,4 @@ class GRANARY_EXPORT LocalTasks {
   std::vector<Access> m_accesses;             // scratch
 };
 
-}  // namespace granary
+}  // namespace granary::detail

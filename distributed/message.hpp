@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 
 /// What processes tell each other about a value.
 struct GRANARY_EXPORT Message {
@@ -26,4 +26,4 @@ struct GRANARY_EXPORT Message {
   std::shared_ptr<FailureOrigin const> failure = {};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace granary {
+namespace granary::detail {
 
 /// A value, alike in all processes: of the datum that is registered as the `key`-th (keys of released data are used
 /// again in the same order everywhere). The version grows with each write and each last use.
@@ -19,11 +19,11 @@ struct GRANARY_EXPORT ValueId {
   auto operator<=>(ValueId const&) const = default;
 };
 
-}  // namespace granary
+}  // namespace granary::detail
 
 template <>
-struct GRANARY_EXPORT std::hash<granary::ValueId> {
-  std::size_t operator()(granary::ValueId value) const noexcept {
+struct GRANARY_EXPORT std::hash<granary::detail::ValueId> {
+  std::size_t operator()(granary::detail::ValueId value) const noexcept {
     return std::hash<std::uint64_t>{}((std::uint64_t{value.key.value()} << 32 | value.version) * 0x9e3779b97f4a7c15U);
   }
 };

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// How one process reaches the others. Messages between two processes arrive in the order in which they were sent. What
 /// arrives, and what has been sent, reaches the `Exchange` later, outside of these calls.
@@ -25,4 +25,4 @@ class GRANARY_EXPORT Wire {
   virtual void ship(ProcessId to, std::uint32_t tag, ShipCommand const& command, std::int64_t priority) = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -20,6 +20,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 namespace {
 
 void require_threads() {

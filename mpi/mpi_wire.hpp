@@ -24,7 +24,7 @@ struct GRANARY_EXPORT MpiWireOptions {
 
 /// The wire of a process of MPI. One thread makes all calls of MPI and never waits within one: values are received
 /// straight into their places and sent from theirs; messages are collected into packets of up to 4 KiB.
-class GRANARY_EXPORT MpiWire final : public Processes {
+class GRANARY_EXPORT MpiWire final : public detail::Processes {
  public:
   /// Collective: all processes of the communicator, which is duplicated. Throws InvalidArgument unless MPI was
   /// initialised with MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE, which an application needs that calls MPI itself

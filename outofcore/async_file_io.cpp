@@ -11,7 +11,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/outofcore/io_engines.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 struct AsyncFileIo::Request {
   IoDirection direction;
@@ -215,4 +215,4 @@ std::shared_ptr<AsyncFileIo> make_async_file_io(IoOptions const& options) {
   return detail::make_thread_pool_io(options);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -18,7 +18,7 @@
 #include <granary/detail/outofcore/storage.hpp>
 #include <granary/detail/outofcore/throttle.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 enum class GRANARY_EXPORT IoEngine {
   Automatic,   ///< io_uring if the kernel allows it, otherwise the thread pool
@@ -125,4 +125,4 @@ class GRANARY_EXPORT AsyncFileIo {
 /// True if the kernel and the build offer io_uring to this process.
 [[nodiscard]] GRANARY_EXPORT bool uring_available();
 
-}  // namespace granary
+}  // namespace granary::detail

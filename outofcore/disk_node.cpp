@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 void DiskNode::bind(DataId data, StorageSlot const& origin, StorageSlot const& home) {
   std::lock_guard const lock(m_mutex);
@@ -74,4 +74,4 @@ void DiskNode::copy_async(CopyRequest const& request, CopyCompletion done) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

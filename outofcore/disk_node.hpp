@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A disk in the engine: performs the copies on the links to and from one disk node. A datum's origin and home are
 /// slots of storages; values without a home are in a scratch storage at the planner's offsets.
@@ -59,4 +59,4 @@ class GRANARY_EXPORT DiskNode final : public CopyBackend {
   std::unordered_map<Storage*, Used> m_storages;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -13,7 +13,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/outofcore/storage.hpp>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 std::string errno_text(int number) { return std::generic_category().message(number); }
@@ -84,4 +84,4 @@ void File::reserve(std::uint64_t offset, Bytes bytes) const {
     throw IoError("cannot reserve space in", m_name, offset, errno);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

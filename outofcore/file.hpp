@@ -11,7 +11,7 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/units.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// A file that is read and written at offsets, bypassing the page cache if the file system allows it.
 ///
@@ -55,4 +55,4 @@ class GRANARY_EXPORT File {
   int m_direct;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

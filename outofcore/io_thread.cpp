@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 std::thread start_io_thread(char const* name, std::function<void()> body) {
   // A thread inherits the signal mask of the thread that starts it.
@@ -60,4 +60,4 @@ void SerialThread::run() {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-namespace granary {
+namespace granary::detail {
 
 /// Starts a thread that receives no signals, named `name` (at most 15 characters) for debuggers.
 [[nodiscard]] GRANARY_EXPORT std::thread start_io_thread(char const* name, std::function<void()> body);
@@ -36,4 +36,4 @@ class GRANARY_EXPORT SerialThread {
   std::thread m_thread;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

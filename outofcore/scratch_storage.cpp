@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 ScratchStorage::ScratchStorage(std::shared_ptr<AsyncFileIo> io, std::string const& directory)
     : m_io(std::move(io)), m_file(File::create_unlinked(directory)) {}
@@ -20,4 +20,4 @@ std::string ScratchStorage::describe(std::uint64_t slot) const {
   return "byte " + std::to_string(slot) + " of " + m_file->name();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <granary/detail/outofcore/async_file_io.hpp>
 #include <granary/detail/outofcore/storage.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// A storage for data without a home: an unlinked temporary file. A slot is a byte offset in it, a multiple of
 /// `io_alignment`; the user of the storage assigns the offsets. Values are padded to `io_alignment` in the file.
@@ -26,4 +26,4 @@ class GRANARY_EXPORT ScratchStorage final : public Storage {
   std::shared_ptr<File const> m_file;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

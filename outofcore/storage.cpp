@@ -3,6 +3,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 Storage::~Storage() = default;
 
 }  // namespace granary

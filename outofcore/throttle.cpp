@@ -6,7 +6,7 @@
 
 #include <granary/detail/outofcore/io_thread.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 Throttle::TimePoint Throttle::reserve(TimePoint now, Bytes bytes) {
   m_free_at = std::max(now, m_free_at) + from_seconds(static_cast<double>(bytes) / m_bytes_per_second);
@@ -52,4 +52,4 @@ void TimedCalls::run() {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

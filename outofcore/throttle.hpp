@@ -11,7 +11,7 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/units.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// The bookkeeping of a channel of fixed bandwidth: each transfer occupies the channel for bytes / bandwidth, in the
 /// order of `reserve`. It has no clock.
@@ -51,4 +51,4 @@ class GRANARY_EXPORT TimedCalls {
   std::thread m_thread;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

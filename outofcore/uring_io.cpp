@@ -183,12 +183,12 @@ std::shared_ptr<AsyncFileIo> make_uring_io(IoOptions const& options) {
 
 }  // namespace granary::detail
 
-bool granary::uring_available() { return granary::detail::Ring(2).valid(); }
+bool granary::detail::uring_available() { return granary::detail::Ring(2).valid(); }
 
 #else
 
-std::shared_ptr<granary::AsyncFileIo> granary::detail::make_uring_io(IoOptions const&) { return nullptr; }
+std::shared_ptr<granary::detail::AsyncFileIo> granary::detail::make_uring_io(IoOptions const&) { return nullptr; }
 
-bool granary::uring_available() { return false; }
+bool granary::detail::uring_available() { return false; }
 
 #endif

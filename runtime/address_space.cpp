@@ -14,6 +14,9 @@
 #include <string>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr Bytes openblas_buffer = 128_MiB;  // on x86-64; less elsewhere

@@ -25,6 +25,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 namespace {
 
 constexpr unsigned most_workers = 1024;

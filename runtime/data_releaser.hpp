@@ -10,7 +10,9 @@
 
 namespace granary {
 
+namespace detail {
 class Engine;
+}  // namespace detail
 class Submitter;
 
 /// A Runtime among all of this process, also among those that have ended. Each counts its data from 0: a DataId alone

@@ -11,6 +11,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 namespace {
 
 std::vector<unsigned> const& cores_of(RuntimeOptions const& options, HostTopology const& host) {

@@ -227,9 +227,9 @@ std::string const& element_sizes() {
 
 // The Views that a body gets, on the host and on a device.
 template <class Access>
-using HostView = typename ArgumentOf<Access>::OnHost;
+using ArgumentOnHost = typename ArgumentOf<Access>::OnHost;
 template <class Access>
-using DeviceView = typename ArgumentOf<Access>::OnDevice;
+using ArgumentOnDevice = typename ArgumentOf<Access>::OnDevice;
 
 // The number of parameters of a call operator, or -1 if it is a template.
 template <class Body, class Result, class... P>
@@ -330,7 +330,7 @@ template <class Body, class... Accesses>
 constexpr bool runs_on_teams() {
   if constexpr (std::is_same_v<TeamExecutionSpace, HostExecutionSpace>) return has_team_space;
   if constexpr (has_team_space && launches_kokkos_kernels<Body>())
-    return std::is_invocable_v<Body const&, TeamExecutionSpace const&, HostView<Accesses>...>;
+    return std::is_invocable_v<Body const&, TeamExecutionSpace const&, ArgumentOnHost<Accesses>...>;
   return false;
 }
 
@@ -338,19 +338,19 @@ constexpr bool runs_on_teams() {
 template <class Body, class... Accesses>
 constexpr BodyFault find_fault() {
   using Space = HostExecutionSpace const&;
-  constexpr auto view_fault = find_view_fault(parameter_list<Body>(), ParameterList<HostView<Accesses>...>());
+  constexpr auto view_fault = find_view_fault(parameter_list<Body>(), ParameterList<ArgumentOnHost<Accesses>...>());
   if constexpr (view_fault != BodyFault::None) {
     return view_fault;
-  } else if constexpr (std::is_invocable_v<Body const&, Space, HostView<Accesses>...>) {
+  } else if constexpr (std::is_invocable_v<Body const&, Space, ArgumentOnHost<Accesses>...>) {
     return BodyFault::None;
-  } else if constexpr (std::is_invocable_v<Body&, Space, HostView<Accesses>...>) {
+  } else if constexpr (std::is_invocable_v<Body&, Space, ArgumentOnHost<Accesses>...>) {
     return BodyFault::NotConst;
-  } else if constexpr (takes_another_number_than<Body, HostView<Accesses>...>()) {
+  } else if constexpr (takes_another_number_than<Body, ArgumentOnHost<Accesses>...>()) {
     return BodyFault::Number;
   } else if constexpr (std::is_invocable_v<Body const&, Space,
                                            BodyView<typename Accesses::ViewType, AccessMode::ReadWrite>...>) {
     return BodyFault::Elements;
-  } else if constexpr (std::is_invocable_v<Body const&, AnySpace, HostView<Accesses>...>) {
+  } else if constexpr (std::is_invocable_v<Body const&, AnySpace, ArgumentOnHost<Accesses>...>) {
     return BodyFault::Space;
   } else {
     return BodyFault::Views;
@@ -386,7 +386,8 @@ constexpr bool check_body() {
                 "the body does not take the Views of its accesses: take each by value, with the elements and the "
                 "layout of its datum or with a template's type");
   if constexpr (has_device_space && runs_on_devices<Body>() && fault == BodyFault::None) {
-    constexpr bool on_devices = std::is_invocable_v<Body const&, DeviceExecutionSpace const&, DeviceView<Accesses>...>;
+    constexpr bool on_devices =
+        std::is_invocable_v<Body const&, DeviceExecutionSpace const&, ArgumentOnDevice<Accesses>...>;
     static_assert(on_devices,
                   "the body must also take the execution space and the Views of devices: make their types a "
                   "template's, or declare 'static constexpr bool host_only = true'");
@@ -478,12 +479,12 @@ struct GRANARY_EXPORT HostTask {
     [[maybe_unused]] Scope const scope(call.stop);
     constexpr std::index_sequence_for<Accesses...> all;
     if constexpr (runs_on_teams<Body, Accesses...>()) {
-      if (call.team != nullptr) return run<TeamExecutionSpace, HostView>(call, call.team, all);
+      if (call.team != nullptr) return run<TeamExecutionSpace, ArgumentOnHost>(call, call.team, all);
     }
-    run<HostExecutionSpace, HostView>(call, call.instance, all);
+    run<HostExecutionSpace, ArgumentOnHost>(call, call.instance, all);
   }
   static void run_on_device(KernelCall const& call) {
-    run<DeviceExecutionSpace, DeviceView>(call, call.instance, std::index_sequence_for<Accesses...>{});
+    run<DeviceExecutionSpace, ArgumentOnDevice>(call, call.instance, std::index_sequence_for<Accesses...>{});
   }
   template <class Space, template <class> class ViewOf, std::size_t... I>
   static void run(KernelCall const& call, void const* instance, std::index_sequence<I...>) {

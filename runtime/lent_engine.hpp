@@ -13,13 +13,13 @@ namespace granary {
 /// own threads, where the engine must not be destroyed: its owner waits until all have given it back.
 class LentEngine {
  public:
-  explicit LentEngine(std::unique_ptr<Engine> engine)
+  explicit LentEngine(std::unique_ptr<detail::Engine> engine)
       : m_owned(std::move(engine)),
-        m_lent(m_owned.get(), [given_back = m_given_back](Engine*) { given_back->release(); }) {}
+        m_lent(m_owned.get(), [given_back = m_given_back](detail::Engine*) { given_back->release(); }) {}
 
-  [[nodiscard]] Engine* operator->() const { return m_owned.get(); }
-  [[nodiscard]] Engine& operator*() const { return *m_owned; }
-  [[nodiscard]] std::shared_ptr<Engine> const& lent() const { return m_lent; }
+  [[nodiscard]] detail::Engine* operator->() const { return m_owned.get(); }
+  [[nodiscard]] detail::Engine& operator*() const { return *m_owned; }
+  [[nodiscard]] std::shared_ptr<detail::Engine> const& lent() const { return m_lent; }
 
   /// Destroys the engine, on this thread.
   void end() {
@@ -30,8 +30,8 @@ class LentEngine {
 
  private:
   std::shared_ptr<std::binary_semaphore> m_given_back = std::make_shared<std::binary_semaphore>(0);
-  std::unique_ptr<Engine> m_owned;
-  std::shared_ptr<Engine> m_lent;
+  std::unique_ptr<detail::Engine> m_owned;
+  std::shared_ptr<detail::Engine> m_lent;
 };
 
 }  // namespace granary

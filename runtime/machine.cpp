@@ -15,6 +15,9 @@
 #include <string_view>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // Workspace per lane of the vendors' factorizations for tiles of 4096 rows, if it leaves most of the limit to data.

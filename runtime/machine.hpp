@@ -34,12 +34,12 @@ inline constexpr int most_devices = 62;  // with the host, one group of workers 
 
 /// The devices that a run uses.
 struct GRANARY_EXPORT Devices {
-  std::shared_ptr<DeviceApi> api = {};  ///< null if there are none
-  std::vector<int> numbers = {};        ///< the API's, in the order of the machine's nodes
-  Bytes memory = 0;                     ///< limit for each
-  unsigned lanes = 0;                   ///< of each
-  Bytes workspace = 0;                  ///< of each lane, within the limit
-  Bytes link_bytes_per_second = 0;      ///< limit for the links; 0: none
+  std::shared_ptr<detail::DeviceApi> api = {};  ///< null if there are none
+  std::vector<int> numbers = {};                ///< the API's, in the order of the machine's nodes
+  Bytes memory = 0;                             ///< limit for each
+  unsigned lanes = 0;                           ///< of each
+  Bytes workspace = 0;                          ///< of each lane, within the limit
+  Bytes link_bytes_per_second = 0;              ///< limit for the links; 0: none
 
   [[nodiscard]] std::size_t size() const { return numbers.size(); }
   [[nodiscard]] bool empty() const { return numbers.empty(); }
@@ -52,7 +52,8 @@ struct GRANARY_EXPORT Devices {
 /// The vendor's devices that the options name. By default each may use 80 % of the free memory of the device with the
 /// least. Throws InvalidArgument, with the numbers, for a device that does not exist, for a limit above the free memory
 /// of a device, and for a limit that leaves no room for data.
-[[nodiscard]] GRANARY_EXPORT Devices choose_devices(RuntimeOptions const& options, std::shared_ptr<DeviceApi> api);
+[[nodiscard]] GRANARY_EXPORT Devices choose_devices(RuntimeOptions const& options,
+                                                    std::shared_ptr<detail::DeviceApi> api);
 /// The devices of options that `configure` filled in, emulated or the vendor's. Throws as choose_devices; also if
 /// granary was built for no vendor, or the vendor's runtime finds no device.
 [[nodiscard]] GRANARY_EXPORT Devices find_devices(RuntimeOptions const& options);

@@ -17,6 +17,9 @@
 #include <utility>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // The default for a disk that was not measured.

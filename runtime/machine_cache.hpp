@@ -20,8 +20,8 @@ inline constexpr unsigned disk_width = 4;
 
 /// The two links of a disk.
 struct GRANARY_EXPORT DiskSpeed {
-  LinkSpeed read;
-  LinkSpeed write;
+  detail::LinkSpeed read;
+  detail::LinkSpeed write;
 };
 
 /// The file of a machine's models below `directory`: `<directory>/<machine id>/models.json`.
@@ -29,7 +29,7 @@ struct GRANARY_EXPORT DiskSpeed {
                                                                std::string const& machine_id);
 
 /// Enters which machine the models are of.
-GRANARY_EXPORT void identify(MachineModels& models);
+GRANARY_EXPORT void identify(detail::MachineModels& models);
 
 /// The mount point of the file system that holds `directory`.
 [[nodiscard]] GRANARY_EXPORT std::filesystem::path mount_point(std::filesystem::path const& directory);
@@ -44,30 +44,31 @@ class GRANARY_EXPORT MachineCache {
   explicit MachineCache(RuntimeOptions const& options, Devices const& devices = {},
                         std::vector<DeviceLink> const& links = {});
 
-  [[nodiscard]] std::unique_ptr<PerformanceModels> make_models() const;
+  [[nodiscard]] std::unique_ptr<detail::PerformanceModels> make_models() const;
   /// The speed of the disk that holds the scratch directory; a default if it was not measured.
   [[nodiscard]] DiskSpeed disk_speed() const;
   /// The speed of a device's link: its limit, the measured speed, or a default.
-  [[nodiscard]] LinkSpeed device_speed(Devices const& devices, DeviceLink const& link) const;
+  [[nodiscard]] detail::LinkSpeed device_speed(Devices const& devices, DeviceLink const& link) const;
   /// The speed of copies in host memory; empty if it was not measured.
-  [[nodiscard]] std::optional<LinkSpeed> memory_speed() const;
+  [[nodiscard]] std::optional<detail::LinkSpeed> memory_speed() const;
   /// Whether the disk's links were measured, now or earlier, and one of devices.
   [[nodiscard]] bool knows_disk() const;
   [[nodiscard]] bool knows(Devices const& devices, DeviceLink const& link) const;
   /// The file of these data; empty: none.
   [[nodiscard]] std::filesystem::path const& file() const { return m_file; }
   /// Adds what the models learnt to the machine's file.
-  void keep(PerformanceModels const& models) const;
+  void keep(detail::PerformanceModels const& models) const;
 
  private:
   void read();
   void measure_links(std::string const& scratch, Devices const& devices, std::vector<DeviceLink> const& links);
   [[nodiscard]] bool lacks(Devices const& devices, DeviceLink const& link) const;
-  [[nodiscard]] LinkSpeed speed_of(std::string const& from, std::string const& to, LinkSpeed const& usual) const;
+  [[nodiscard]] detail::LinkSpeed speed_of(std::string const& from, std::string const& to,
+                                           detail::LinkSpeed const& usual) const;
 
   std::filesystem::path m_file;  // empty: nothing is saved
   std::string m_disk;            // its name in the file
-  MachineModels m_known;
+  detail::MachineModels m_known;
 };
 
 }  // namespace granary

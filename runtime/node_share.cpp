@@ -9,6 +9,9 @@
 #include <utility>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // The `number`-th of `count` consecutive parts; one element if there are fewer than parts.

@@ -18,6 +18,9 @@
 #include <utility>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr double redraw_seconds = 0.2;

@@ -25,6 +25,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 namespace {
 thread_local StopToken current_stop;
 }

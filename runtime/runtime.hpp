@@ -40,8 +40,10 @@
 
 namespace granary {
 
+namespace detail {
 class AsyncFileIo;
 class Processes;
+}  // namespace detail
 class SignalWatch;
 class Submitter;
 template <class T>
@@ -137,7 +139,7 @@ class GRANARY_EXPORT Runtime {
   /// Throws InvalidArgument for invalid options, see `configure`.
   explicit Runtime(RuntimeOptions const& options = {});
   /// One of several processes, see granary::mpi::runtime. Collective, as the destructor is.
-  Runtime(RuntimeOptions const& options, std::shared_ptr<Processes> processes);
+  Runtime(RuntimeOptions const& options, std::shared_ptr<detail::Processes> processes);
   /// Waits for all submitted tasks; failures that no `wait` reported are logged. If it runs because of an exception,
   /// tasks that have not started are cancelled instead. A Runtime must outlive its tasks: one that is destroyed inside
   /// its own task (whose parameters held it, for example) would wait for itself, so it logs an error and ends the
@@ -373,7 +375,7 @@ class GRANARY_EXPORT Runtime {
   /// sentence.
   void refuse_with_others(std::string_view what) const;
   /// The other processes; null without any.
-  [[nodiscard]] Processes* others() const;
+  [[nodiscard]] detail::Processes* others() const;
   /// Collective. The bytes of the datum's owner, which has them; nothing happens without others.
   void share_value(DataId data, std::span<std::byte> bytes);
   /// Registers a datum once more, for one more release.
@@ -385,7 +387,7 @@ class GRANARY_EXPORT Runtime {
   /// For owners of data that may outlive the Runtime.
   [[nodiscard]] detail::DataReleaser releaser() const;
   /// For granary's own tests and measurements.
-  [[nodiscard]] Engine& engine();
+  [[nodiscard]] detail::Engine& engine();
   /// Include <granary/trace.hpp> to use it.
   [[nodiscard]] EngineStatistics statistics() const;
   /// Registers a datum of `bytes` bytes; data with an address may be registered several times, see
@@ -396,7 +398,7 @@ class GRANARY_EXPORT Runtime {
   /// pinned with it. Null if pinning has no use.
   [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes);
   /// Asynchronous file I/O with the options' bandwidth, created on first use.
-  [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
+  [[nodiscard]] std::shared_ptr<detail::AsyncFileIo> io();
   /// The options after `configure`.
   [[nodiscard]] RuntimeOptions const& options() const;
   /// Throws InvalidArgument inside a task of this Runtime; `what` ("wait()") is the subject of its sentence.

@@ -30,6 +30,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 namespace {
 
 // A lane holds this many tasks, so that it does not wait for the next decision.

@@ -35,7 +35,7 @@ namespace granary {
 
 /// What a Runtime consists of; members are created in this order and destroyed in the reverse one.
 struct Runtime::Parts {
-  Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of);
+  Parts(RuntimeOptions const& asked, std::shared_ptr<detail::Processes> of);
   /// What ~Runtime does, see there.
   void shut_down();
 
@@ -53,7 +53,7 @@ struct Runtime::Parts {
   /// See Runtime::schedule.
   [[nodiscard]] Schedule schedule() const;
   /// See Runtime::io.
-  [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
+  [[nodiscard]] std::shared_ptr<detail::AsyncFileIo> io();
   /// The codelet of this code and name, or of the name that stands for too many.
   [[nodiscard]] CodeletId codelet(std::string_view name, detail::TaskCode const& code);
   /// The submission of such a task.
@@ -68,7 +68,7 @@ struct Runtime::Parts {
   /// The memory node whose memory holds the bytes. Throws InvalidArgument, with the name, if there is none.
   [[nodiscard]] NodeId node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const;
   /// Bytes of the application's memory.
-  [[nodiscard]] SharedData add_view(std::string name, Bytes bytes, DataBinding binding);
+  [[nodiscard]] detail::SharedData add_view(std::string name, Bytes bytes, DataBinding binding);
   /// See TwoSides::use.
   void keep_until_wait(std::shared_ptr<detail::TwoSides> used);
   /// The application has waited for these data, or for all if there are none.
@@ -93,14 +93,14 @@ struct Runtime::Parts {
     return link.from == disk_node() || link.to == disk_node();
   }
 
-  std::shared_ptr<Processes> processes;  // null unless this is one of several
-  std::unique_ptr<Exchange> exchange;    // likewise, and before the engine
+  std::shared_ptr<detail::Processes> processes;  // null unless this is one of several
+  std::unique_ptr<detail::Exchange> exchange;    // likewise, and before the engine
   RuntimeOptions options;
   Devices devices;
   std::vector<DeviceLink> links;
-  std::shared_ptr<PinnedMemory> pinned;  // null without devices
+  std::shared_ptr<detail::PinnedMemory> pinned;  // null without devices
   MachineCache cache;
-  BlasLimit blas;
+  detail::BlasLimit blas;
   std::shared_ptr<detail::Checks> checks;  // null unless RuntimeOptions::check
   // The codelets of one body, by name.
   struct BodyCodelets {
@@ -108,7 +108,7 @@ struct Runtime::Parts {
     std::string others;  // the name that all share beyond most_task_names
   };
   mutable std::mutex mutex;  // protects the next three; never held while the engine is called or something is created
-  std::shared_ptr<AsyncFileIo> file_io;
+  std::shared_ptr<detail::AsyncFileIo> file_io;
   // By the body's first kernel, whether it is external, and whether it is checked.
   std::map<std::tuple<Kernel, bool, bool>, BodyCodelets> codelets;
   std::vector<std::shared_ptr<detail::TwoSides>> sides;  // of mirrored data, in use since the last wait
@@ -117,18 +117,18 @@ struct Runtime::Parts {
   std::shared_ptr<void const> signals;  // null: no signal does
   detail::Reductions reductions;
   std::shared_ptr<detail::Divisions> const divisions = std::make_shared<detail::Divisions>();
-  std::shared_ptr<DiskNode> disk;
+  std::shared_ptr<detail::DiskNode> disk;
   int exceptions = std::uncaught_exceptions();
-  PerformanceModels* models = nullptr;              // the engine's
+  detail::PerformanceModels* models = nullptr;      // the engine's
   std::unique_ptr<ScheduleRecorder> recorder = {};  // the engine's; null: nothing is recorded
   LentEngine engine;                                // created last and destroyed first, except for the next two
   std::unique_ptr<detail::CommonData> common;       // null with one process
   std::unique_ptr<Watchdog> watchdog;               // null without a stall timeout
 
  private:
-  SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
-  EngineBackends make_backends(Machine const& machine);
-  std::unique_ptr<Engine> make_engine();
+  detail::SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
+  detail::EngineBackends make_backends(Machine const& machine);
+  std::unique_ptr<detail::Engine> make_engine();
   void find_late_changes();
   void write_trace() const;
   void write_schedule() const;

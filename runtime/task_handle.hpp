@@ -6,7 +6,9 @@
 
 namespace granary {
 
+namespace detail {
 class Engine;
+}  // namespace detail
 
 /// A submitted task; Runtime::submit returns it. It may be copied and dropped at will. Use it while the Runtime lives.
 ///
@@ -38,9 +40,9 @@ class GRANARY_EXPORT TaskHandle {
  private:
   friend class Runtime;
   TaskHandle() = default;
-  TaskHandle(Engine& engine, TaskId id) : m_engine(&engine), m_id(id) {}
+  TaskHandle(detail::Engine& engine, TaskId id) : m_engine(&engine), m_id(id) {}
 
-  Engine* m_engine = nullptr;
+  detail::Engine* m_engine = nullptr;
   TaskId m_id;
 };
 

@@ -14,6 +14,9 @@
 #include <set>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 std::vector<std::string> schedulers_that_heed_priorities() {

@@ -10,6 +10,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 namespace {
 
 std::uint64_t count_ended(Statistics const& statistics) {

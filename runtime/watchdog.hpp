@@ -20,7 +20,7 @@ class GRANARY_EXPORT Watchdog {
   using Report = std::function<void(Duration, std::string const&)>;
 
   /// The engine must outlive it.
-  Watchdog(Engine& engine, Duration timeout, Report report);
+  Watchdog(detail::Engine& engine, Duration timeout, Report report);
   Watchdog(Watchdog const&) = delete;
   Watchdog& operator=(Watchdog const&) = delete;
   ~Watchdog();
@@ -28,7 +28,7 @@ class GRANARY_EXPORT Watchdog {
  private:
   void watch();
 
-  Engine& m_engine;
+  detail::Engine& m_engine;
   Duration const m_timeout;
   Report m_report;
   std::mutex m_mutex;

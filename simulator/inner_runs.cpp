@@ -7,6 +7,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 // Whether the worker's first task is now expanded into a graph.
 bool Simulator::start_as_graph(WorkerId worker) {
   auto const& topology = m_planner.topology();

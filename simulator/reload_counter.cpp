@@ -4,6 +4,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 void ReloadCounter::performed(Command const& command) {
   if (auto const* const copy = std::get_if<CopyCommand>(&command)) {
     if (copy->to.slot == Slot::Pool) copied(copy->data, copy->to.node, copy->bytes);

@@ -12,7 +12,7 @@
 namespace granary {
 
 /// Counts the copies of values to a node that has held them before.
-class GRANARY_EXPORT ReloadCounter final : public PlannerObserver {
+class GRANARY_EXPORT ReloadCounter final : public detail::PlannerObserver {
  public:
   explicit ReloadCounter(std::size_t nodes) : m_nodes(nodes) {}
   /// A copy of the datum's current value to the node's memory starts.
@@ -24,7 +24,7 @@ class GRANARY_EXPORT ReloadCounter final : public PlannerObserver {
   [[nodiscard]] Bytes bytes() const { return m_bytes; }
 
  private:
-  void performed(Command const& command) override;
+  void performed(detail::Command const& command) override;
   void grow(DataId data);
 
   std::size_t m_nodes;

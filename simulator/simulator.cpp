@@ -9,6 +9,9 @@
 #include <utility>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 void never_called(KernelCall const&) { throw InternalError("a simulation called a kernel"); }

@@ -62,10 +62,10 @@ struct GRANARY_EXPORT SimulatorOptions {
   std::vector<SlowWorkers::From> slow{};
   TraceOptions trace{};
   /// Told all events, commands and notices; they must outlive the run.
-  std::vector<PlannerObserver*> observers{};
+  std::vector<detail::PlannerObserver*> observers{};
   /// Performs what concerns other processes; null: there are none, or the user of the simulator does (end_external).
   /// With it, submissions do not sleep: only its user can let time pass for all processes.
-  OutsideCommands* outside = nullptr;
+  detail::OutsideCommands* outside = nullptr;
 };
 
 /// Drives the planner in virtual time. Copies take their links' time (see LinkModel), kernels the ground truth's (see
@@ -105,21 +105,21 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// Parameters are dropped, except those that the codelet's expansion or `result_bytes` reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
   /// Writes the present values to the homes; see FlushHomes.
-  void flush(DataId data = {}) { accept(FlushHomes{data}); }
+  void flush(DataId data = {}) { accept(detail::FlushHomes{data}); }
   /// The application changes values in its own memory; see HomesMayChange and PlaceChanged.
-  void homes_may_change(DataId data = {}) { accept(HomesMayChange{data}); }
-  void place_changed(DataId data, NodeId node) { accept(PlaceChanged{data, node}); }
+  void homes_may_change(DataId data = {}) { accept(detail::HomesMayChange{data}); }
+  void place_changed(DataId data, NodeId node) { accept(detail::PlaceChanged{data, node}); }
   /// See KeepNoOldValue.
-  void keep_no_old_value(DataId data) { accept(KeepNoOldValue{data}); }
+  void keep_no_old_value(DataId data) { accept(detail::KeepNoOldValue{data}); }
   /// See Prefetch and WillNotUse.
-  void prefetch(DataId data, NodeId node) { accept(Prefetch{data, node}); }
-  void will_not_use(DataId data) { accept(WillNotUse{data}); }
+  void prefetch(DataId data, NodeId node) { accept(detail::Prefetch{data, node}); }
+  void will_not_use(DataId data) { accept(detail::WillNotUse{data}); }
   /// Cancels tasks that were not handed to a worker; see CancelAll.
   void cancel_all(std::exception_ptr error);
 
   /// What an external task stands for, which began before (BeginCommand), has ended as the event says: TaskDone,
   /// TaskFailed or TaskReturned. Also for other replies to `SimulatorOptions::outside`.
-  void end_external(Event const& end) { answer(end); }
+  void end_external(detail::Event const& end) { answer(end); }
 
   /// The instant of the next event; empty when none is pending.
   [[nodiscard]] std::optional<Instant> next_event() const;
@@ -139,7 +139,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   [[nodiscard]] bool idle() const { return m_planner.idle() && !m_deciding; }
 
   [[nodiscard]] Instant now() const { return m_now; }
-  [[nodiscard]] Planner const& planner() const { return m_planner; }
+  [[nodiscard]] detail::Planner const& planner() const { return m_planner; }
   /// The record of what has ended so far; empty unless SimulatorOptions::trace asks for it. O(events).
   [[nodiscard]] Trace trace() const { return m_recorder ? m_recorder->trace() : Trace{}; }
 
@@ -200,25 +200,25 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void happens(CopyAnswers const& answer);
   void happens(Recall const& recall);
   void happens(DecisionEnds const&);
-  void answer(Event event);
-  void decide(Event const& event);
+  void answer(detail::Event event);
+  void decide(detail::Event const& event);
   [[nodiscard]] Duration charged(Duration wall, std::uint64_t committed) const;
   void advance_to(Instant at);
-  void accept(Event const& event);
+  void accept(detail::Event const& event);
   void after_event();
   void perform_commands();
-  void perform(CopyCommand const& command);
-  void perform(RunCommand const& command);
-  void perform(AbortCommand const& command);
-  void perform(BeginCommand const& command);
-  void perform(ShipCommand const& command);
-  void perform(RetireCommand const& command);
-  void perform(ForgetCommand const& command);
+  void perform(detail::CopyCommand const& command);
+  void perform(detail::RunCommand const& command);
+  void perform(detail::AbortCommand const& command);
+  void perform(detail::BeginCommand const& command);
+  void perform(detail::ShipCommand const& command);
+  void perform(detail::RetireCommand const& command);
+  void perform(detail::ForgetCommand const& command);
   void start_front(WorkerId worker);
   TaskId take_front(WorkerId worker);
   [[nodiscard]] bool may_return_front(WorkerId worker) const;
   [[nodiscard]] bool faulty_front(WorkerId worker, std::set<TaskId>& tasks);
-  void return_front(WorkerId worker, bool changed, TaskTimes const& times = {});
+  void return_front(WorkerId worker, bool changed, detail::TaskTimes const& times = {});
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
   void size_results(TaskId task, WorkerId worker);
   [[nodiscard]] Duration delay(Duration most);
@@ -229,19 +229,19 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void share_inner_tasks();
   bool help(WorkerId worker, InnerRun* preferred);
 
-  Planner m_planner;
+  detail::Planner m_planner;
   GroundTruth const& m_truth;
   SimulatorOptions m_options;
-  std::unique_ptr<TraceRecorder> m_recorder;  // null: nothing is recorded
+  std::unique_ptr<detail::TraceRecorder> m_recorder;  // null: nothing is recorded
   LinkModel m_links;
   SharedProcessors m_shared;
   SlowWorkers m_slow;
   EventHeap<Happening> m_heap;
   std::vector<Lane> m_lanes;                                   // by worker
   std::set<TransferId> m_bad_copies;                           // in flight, and will fail
-  std::vector<Command> m_commands;                             // being performed
+  std::vector<detail::Command> m_commands;                     // being performed
   std::vector<WorkerId> m_given;                               // workers that got a task from these
-  std::deque<Event> m_inbox;                                   // events that wait for the current decision
+  std::deque<detail::Event> m_inbox;                           // events that wait for the current decision
   PagedArray<TaskId, Parameters> m_parameters;                 // of tasks whose codelets read them
   Parameters m_submitted;                                      // of the task that is being submitted
   std::vector<std::vector<std::unique_ptr<InnerRun>>> m_runs;  // by group

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t most_speeds = 2000;

@@ -17,6 +17,9 @@
 #include <string_view>
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 // Set for the new start: the library that was to be loaded, and the kernels that BLAS had chosen by itself.

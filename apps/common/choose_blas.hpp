@@ -24,6 +24,6 @@ void choose_blas(char* const* arguments);
 [[nodiscard]] std::string kernels_before_choice();
 
 /// One line for users: which library, its kernels, and who chose them.
-[[nodiscard]] std::string describe_kernels(BlasLibrary const& blas);
+[[nodiscard]] std::string describe_kernels(detail::BlasLibrary const& blas);
 
 }  // namespace granary::app

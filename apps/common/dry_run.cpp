@@ -9,6 +9,8 @@
 
 namespace granary::app {
 
+using namespace detail;
+
 void MemoryNeed::cover(MemoryNeed const& other) {
   host = std::max(host, other.host);
   device = std::max(device, other.device);

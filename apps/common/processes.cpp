@@ -22,6 +22,9 @@
 #include "apps/common/choose_blas.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 std::shared_ptr<Processes> everyone;

@@ -19,7 +19,7 @@ namespace granary::app {
 [[nodiscard]] ProgramHooks process_hooks(char** argv);
 
 /// Null without other processes.
-[[nodiscard]] std::shared_ptr<Processes> processes();
+[[nodiscard]] std::shared_ptr<detail::Processes> processes();
 /// Prints what concerns the run as a whole.
 [[nodiscard]] bool is_first_process();
 

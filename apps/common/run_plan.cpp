@@ -23,6 +23,9 @@
 #include "apps/common/session.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t usual_tile = 512;

@@ -24,6 +24,9 @@
 #include "apps/common/processes.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 // Shifts a run's events to a clock on which the run ends after `elapsed`.

@@ -12,6 +12,8 @@
 
 namespace granary::app {
 
+using namespace detail;
+
 Versions versions() {
   unsigned major = 0;
   unsigned minor = 0;

@@ -21,6 +21,9 @@
 #include "devices.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 using Json = nlohmann::ordered_json;

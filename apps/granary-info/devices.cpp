@@ -12,6 +12,9 @@
 #include <filesystem>
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 using Json = nlohmann::ordered_json;

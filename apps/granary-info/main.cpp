@@ -20,7 +20,7 @@ using namespace granary;
 
 void publish(app::InfoOptions const& options) {
   std::optional<Kokkos::ScopeGuard> kokkos;
-  if (!kokkos_obstacle()) kokkos.emplace();
+  if (!detail::kokkos_obstacle()) kokkos.emplace();
   auto const description = app::describe_machine(options);
   auto const json = description.dump(2) + "\n";
   if (options.json) app::write_text(*options.json, json);

@@ -13,6 +13,9 @@
 #include <filesystem>
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 enum class Format { Hdf5, Npy, Market };

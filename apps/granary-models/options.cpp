@@ -12,6 +12,8 @@
 
 namespace granary::app {
 
+using namespace detail;
+
 std::optional<Options> parse_options(int argc, char const* const* argv) {
   Options options;
   CLI::App app("Shows and erases the performance models of runs on this machine.", "granary-models");

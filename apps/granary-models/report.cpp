@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 std::string format_time(double seconds) {

@@ -18,6 +18,9 @@
 #include "apps/common/print.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 constexpr double default_time = 60;

@@ -19,6 +19,9 @@
 #include "apps/simulation/simulated_run.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 Platform chosen_platform(Options const& options) {

@@ -31,7 +31,7 @@ class ProblemRuns {
   /// What the scheduler static makes of a schedule. Throws InvalidArgument, with the first task that differs, if it is
   /// one of another graph; `origin` names it.
   [[nodiscard]] Schedule follow(Schedule const& schedule, std::string const& origin = "the schedule",
-                                StaticScheduler::Repair repair = StaticScheduler::Repair::None) const;
+                                detail::StaticScheduler::Repair repair = detail::StaticScheduler::Repair::None) const;
   /// The schedule of these times, which belong to the plan. Its makespan is not set.
   [[nodiscard]] Schedule placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const;
 

@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 // Transfers matter if a simulated schedule takes longer than without them by more than this factor.

@@ -24,6 +24,9 @@
 #include "trace_notes.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 template <class Number>

@@ -24,6 +24,9 @@
 #include "apps/common/print.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

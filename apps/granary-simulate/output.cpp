@@ -17,6 +17,8 @@
 
 namespace granary::app {
 
+using namespace detail;
+
 double Result::ratio() const {
   auto const bound = std::max(io_bound, compulsory);
   auto const came = figures.host_to_device + figures.device_to_device;

@@ -18,6 +18,9 @@
 #include "workload_truth.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 ProcessFigures of_process(SimulationReport const& process, Machine const& machine) {

@@ -10,6 +10,8 @@
 
 namespace granary::app {
 
+using namespace detail;
+
 void OrderTrace::performed(Command const& command) {
   auto const* const run = std::get_if<RunCommand>(&command);
   if (run == nullptr) return;

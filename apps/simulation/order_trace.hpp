@@ -15,7 +15,7 @@ namespace granary::app {
 [[nodiscard]] std::string csv_field(std::string const& text);
 
 /// The tasks of a run in the order in which they started; also runs of them that were stopped.
-class OrderTrace final : public PlannerObserver {
+class OrderTrace final : public detail::PlannerObserver {
  public:
   /// CSV with a header line. Row and column are those of the tile that the task writes, by its position or its name,
   /// empty if it has none. The iteration is the number of earlier tasks that wrote the datum. The last column is 1 for
@@ -23,8 +23,8 @@ class OrderTrace final : public PlannerObserver {
   [[nodiscard]] std::string to_csv(Machine const& machine);
 
  private:
-  void handled(Event const& event, NewIds ids) override;
-  void performed(Command const& command) override;
+  void handled(detail::Event const& event, detail::NewIds ids) override;
+  void performed(detail::Command const& command) override;
   struct Entry {
     TaskId task;
     std::string codelet;
@@ -37,8 +37,8 @@ class OrderTrace final : public PlannerObserver {
     bool stopped = false;
   };
 
-  void ended(TaskId task, TaskTimes const& times);
-  Entry& add(Entry entry, TaskTimes const& times);
+  void ended(TaskId task, detail::TaskTimes const& times);
+  Entry& add(Entry entry, detail::TaskTimes const& times);
 
   std::vector<Entry> m_entries;         // of runs that have ended
   std::map<TaskId, Entry> m_running;    // and of tasks that were handed to a worker and have not ended

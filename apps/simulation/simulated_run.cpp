@@ -17,6 +17,9 @@
 #include "workload_truth.hpp"
 
 namespace granary::app {
+
+using namespace detail;
+
 namespace {
 
 void never_called(KernelCall const&) { throw InternalError("a recorded task's kernel was called"); }

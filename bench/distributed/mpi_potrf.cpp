@@ -26,6 +26,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 struct Case {
   std::uint64_t n = 8192;

@@ -25,6 +25,8 @@
 
 namespace granary::bench {
 
+using namespace detail;
+
 /// An engine with CPU workers and host memory, as one process of MPI.
 class Process {
  public:

@@ -17,6 +17,9 @@
 #include <unordered_map>
 
 namespace granary::bench {
+
+using namespace detail;
+
 namespace {
 
 // What the observers of all processes share. An arrival and a shipment are stubs of the same task, and of the same

@@ -12,6 +12,8 @@
 
 namespace granary::bench {
 
+using namespace detail;
+
 namespace s4u = simgrid::s4u;
 
 namespace {

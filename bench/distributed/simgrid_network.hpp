@@ -12,6 +12,8 @@
 
 namespace granary::bench {
 
+using namespace detail;
+
 /// When replayed tasks and transfers start.
 enum class Replaying : std::uint8_t {
   /// Of the tasks of a process that could start on a free worker, and of the transfers of a sender, the first in the

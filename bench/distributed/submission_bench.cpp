@@ -15,6 +15,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 class NoWire final : public Wire {
  public:

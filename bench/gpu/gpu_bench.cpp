@@ -29,6 +29,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 using bench::Operation;
 
 template <class T>

@@ -18,6 +18,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 struct Settings {
   std::string directory = ".";

@@ -31,6 +31,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 struct Options {
   int n = 8192;

@@ -38,6 +38,7 @@ void sgesv_(int const*, int const*, float*, int const*, int*, float*, int const*
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 template <class T>
 using Matrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;

@@ -29,6 +29,7 @@ extern "C" void dpotri_(char const*, int const*, double*, int const*, int*, std:
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
 

@@ -28,6 +28,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 struct Setup {
   std::unique_ptr<Engine> engine;

@@ -14,6 +14,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 constexpr Bytes tile_bytes = 2_MiB;
 

@@ -18,6 +18,7 @@
 // Usage: darts_bench [--csv] [--depth N]
 
 namespace granary {
+
 namespace {
 
 using Steady = std::chrono::steady_clock;

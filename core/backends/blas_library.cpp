@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 struct Close {
@@ -163,4 +163,4 @@ std::optional<BlasSetting> faster_blas_setting(BlasLibrary const& blas, VectorUn
   return std::nullopt;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 /// The letters, digits and dots of a text, with a dash for what lies between them: part of a folder's name.
 [[nodiscard]] GRANARY_EXPORT std::string as_word(std::string const& text);
@@ -41,4 +41,4 @@ struct GRANARY_EXPORT BlasSetting {
 [[nodiscard]] GRANARY_EXPORT std::optional<BlasSetting> faster_blas_setting(BlasLibrary const& blas,
                                                                             VectorUnits processor);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -99,4 +99,4 @@ BlasLimit::~BlasLimit() {
   exchange_all(limits.empty() ? before : all(*limits.begin()));
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// Limits the process's BLAS to `threads` threads per call: OpenBLAS, MKL and BLIS, looked up at run time; others are
 /// not changed. Throws InvalidArgument for fewer than 1.
@@ -39,4 +39,4 @@ class GRANARY_EXPORT BlasLimit {
   int m_threads;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::optional<double> control_group_cpu_quota(fs::path const& membership, fs::pa
   return least < std::numeric_limits<double>::max() ? std::optional(least) : std::nullopt;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

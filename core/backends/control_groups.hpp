@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace granary {
+namespace granary::detail {
 
 // What Linux' control groups (cgroups) of versions 1 and 2 allow a process: containers and batch systems set this.
 // `membership` is in the format of /proc/self/cgroup, and the groups' files are below `root` (/sys/fs/cgroup). A limit
@@ -22,4 +22,4 @@ namespace granary {
 [[nodiscard]] GRANARY_EXPORT std::optional<double> control_group_cpu_quota(std::filesystem::path const& membership,
                                                                            std::filesystem::path const& root);
 
-}  // namespace granary
+}  // namespace granary::detail

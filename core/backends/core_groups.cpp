@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -40,4 +40,4 @@ std::vector<unsigned> domains_of(std::vector<unsigned> const& cores, std::vector
   return {found.begin(), found.end()};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The cores of one host worker.
 struct GRANARY_EXPORT CoreGroup {
@@ -24,4 +24,4 @@ struct GRANARY_EXPORT CoreGroup {
 [[nodiscard]] GRANARY_EXPORT std::vector<unsigned> domains_of(std::vector<unsigned> const& cores,
                                                               std::vector<NumaDomain> const& domains);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 
 static_assert(CUDART_VERSION >= 12000, "granary needs CUDA 12 or newer");
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -152,4 +152,4 @@ std::shared_ptr<DeviceApi> make_vendor_api(std::string* problem) {
 
 char const* vendor_backend() { return Runtime::label; }
 
-}  // namespace granary
+}  // namespace granary::detail

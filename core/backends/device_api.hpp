@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Stands for the host where a device number is expected.
 inline constexpr int host_end = -1;
@@ -112,4 +112,4 @@ class GRANARY_EXPORT DeviceApi {
 /// "CUDA", "HIP", or empty: what granary was built for.
 [[nodiscard]] GRANARY_EXPORT char const* vendor_backend();
 
-}  // namespace granary
+}  // namespace granary::detail

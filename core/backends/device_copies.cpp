@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -180,4 +180,4 @@ std::shared_ptr<CopyBackend> DeviceCopies::link(int from, int to) {
   return std::make_shared<LinkCopies<Copies>>(m_copies, std::move(stream));
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 
 /// The copies between the host and devices, and between devices: one stream per link. Copies from and to pinned memory
 /// go directly to the link's stream. Host memory that is not pinned is copied in pieces through pinned staging slots,
@@ -27,4 +27,4 @@ class GRANARY_EXPORT DeviceCopies {
   std::shared_ptr<Copies> m_copies;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

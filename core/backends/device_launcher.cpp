@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -213,4 +213,4 @@ std::optional<LaunchEnd> DeviceLauncher::poll(WorkerId worker) {
   return ended;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 struct GRANARY_EXPORT LauncherOptions {
   std::vector<int> device_of;     ///< by worker; -1: not a device worker
@@ -55,4 +55,4 @@ class GRANARY_EXPORT DeviceLauncher final : public LaunchBackend {
   mutable std::unordered_map<Kernel, bool> m_launches_kokkos_kernels;  // as the codelets declare for their host kernels
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 std::once_flag warned_of_refusal;
@@ -142,4 +142,4 @@ PinnedPool::~PinnedPool() {
   for (auto* const piece : m_pieces) m_pinned->remove(piece);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A device's memory as a node's memory: one allocation for the lifetime of the node.
 class GRANARY_EXPORT DeviceMemory final : public NodeMemory {
@@ -97,4 +97,4 @@ class GRANARY_EXPORT PinnedPool final : public NodeMemory {
   std::vector<std::byte*> m_pieces;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -20,7 +20,7 @@
 #include <memory>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -191,4 +191,4 @@ HostTopology describe_topology(hwloc_topology* machine) {
   return topology;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

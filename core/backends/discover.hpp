@@ -13,7 +13,7 @@
 
 struct hwloc_topology;
 
-namespace granary {
+namespace granary::detail {
 
 /// The resources of the host that this process may use.
 struct GRANARY_EXPORT HostResources {
@@ -90,4 +90,4 @@ struct GRANARY_EXPORT MachineIdentity {
 /// `cpuinfo` is in the format of /proc/cpuinfo.
 [[nodiscard]] GRANARY_EXPORT MachineIdentity identify_machine(std::filesystem::path const& cpuinfo = "/proc/cpuinfo");
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 class PartStream final : public DeviceApi::Stream {
@@ -94,4 +94,4 @@ std::shared_ptr<DeviceApi> divide_device(std::shared_ptr<DeviceApi> api, int dev
   return std::make_shared<DividedDevice>(std::move(api), device, parts);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 
 /// Divides one device into several, each with its share of the memory, to try multi-device runs on one device. Its
 /// parts can copy from each other. Throws InvalidArgument for a device that the API does not have, and for fewer than 1
@@ -14,4 +14,4 @@ namespace granary {
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<DeviceApi> divide_device(std::shared_ptr<DeviceApi> api, int device,
                                                                       int parts);
 
-}  // namespace granary
+}  // namespace granary::detail

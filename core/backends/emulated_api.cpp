@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::shared_ptr<DeviceApi> make_emulated_api(EmulatedOptions options) {
   return std::make_shared<EmulatedApi>(std::move(options));
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 
 enum class GRANARY_EXPORT EmulatedStep : std::uint8_t { Allocate, Copy, Launch };
 
@@ -43,4 +43,4 @@ struct GRANARY_EXPORT EmulatedOptions {
 /// than 1 devices.
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<DeviceApi> make_emulated_api(EmulatedOptions options);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::shared_ptr<DeviceApi> make_vendor_api(std::string* problem) {
 
 char const* vendor_backend() { return Runtime::label; }
 
-}  // namespace granary
+}  // namespace granary::detail

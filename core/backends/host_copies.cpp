@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 HostCopies::HostCopies() : m_thread(start_thread("copies", [this] { run(); })) {}
 
@@ -46,4 +46,4 @@ void HostCopies::run() {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

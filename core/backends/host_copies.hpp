@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-namespace granary {
+namespace granary::detail {
 
 /// Copies between two addressable memories, on its own thread, in the order of the requests.
 class GRANARY_EXPORT HostCopies final : public CopyBackend {
@@ -34,4 +34,4 @@ class GRANARY_EXPORT HostCopies final : public CopyBackend {
   std::thread m_thread;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -120,4 +120,4 @@ Duration HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCal
   return lock.blocked();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Host workers: each thread has its own Kokkos execution-space instance, KernelCall::instance (a HostExecutionSpace),
 /// and is bound to its cores. A worker of several cores has a team of threads besides, one for each, which are bound
@@ -40,4 +40,4 @@ class GRANARY_EXPORT HostWorkers final : public WorkerBackend {
 /// with OpenMP.
 GRANARY_EXPORT void check_cores_per_worker(unsigned cores_per_worker);
 
-}  // namespace granary
+}  // namespace granary::detail

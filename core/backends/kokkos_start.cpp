@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/backends/device_api.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 std::optional<std::string> kokkos_obstacle() {
   std::string const backend = vendor_backend();
@@ -14,4 +14,4 @@ std::optional<std::string> kokkos_obstacle() {
          (problem.empty() ? "" : " (" + problem + ")");
 }
 
-}  // namespace granary
+}  // namespace granary::detail

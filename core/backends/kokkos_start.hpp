@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 /// The reason why Kokkos cannot be initialised here, if any: a Kokkos with CUDA or HIP ends a process without a device.
 [[nodiscard]] GRANARY_EXPORT std::optional<std::string> kokkos_obstacle();
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Few tools support concurrent calls.
@@ -112,4 +112,4 @@ void show_to_tools(EngineBackends& backends, Machine const& machine) {
 
 void tell_tools(std::string const& key, std::string const& value) { Kokkos::Tools::declareMetadata(key, value); }
 
-}  // namespace granary
+}  // namespace granary::detail

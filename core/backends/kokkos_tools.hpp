@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 /// Whether a Kokkos Tools library was loaded (KOKKOS_TOOLS_LIBS). Kokkos must be initialised.
 [[nodiscard]] GRANARY_EXPORT bool tools_listen();
@@ -19,4 +19,4 @@ GRANARY_EXPORT void show_to_tools(EngineBackends& backends, Machine const& machi
 /// Passes a property of the run to the tools, as metadata.
 GRANARY_EXPORT void tell_tools(std::string const& key, std::string const& value);
 
-}  // namespace granary
+}  // namespace granary::detail

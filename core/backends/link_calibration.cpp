@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 using Timer = std::chrono::steady_clock;
@@ -102,4 +102,4 @@ LinkSpeed measure_host_memory(Duration time) {
   return measure_link(copies, request, options);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

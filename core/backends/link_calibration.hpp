@@ -8,7 +8,7 @@
 #include <chrono>
 #include <functional>
 
-namespace granary {
+namespace granary::detail {
 
 /// The time model of a link's copies: `latency` + bytes / `bytes_per_second`.
 struct GRANARY_EXPORT LinkSpeed {
@@ -34,4 +34,4 @@ using CalibrationRequest = std::function<CopyRequest(unsigned lane, Bytes bytes)
 /// The speed of HostCopies between two places of host memory.
 [[nodiscard]] GRANARY_EXPORT LinkSpeed measure_host_memory(Duration time = std::chrono::milliseconds(50));
 
-}  // namespace granary
+}  // namespace granary::detail

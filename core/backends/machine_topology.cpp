@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 
 hwloc_topology* machine_topology() {
   static auto const topology = [] {
@@ -19,4 +19,4 @@ hwloc_topology* machine_topology() {
   return topology.get();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

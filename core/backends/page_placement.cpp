@@ -5,7 +5,7 @@
 
 #include <hwloc.h>
 
-namespace granary {
+namespace granary::detail {
 
 bool interleave_pages(std::byte* memory, Bytes bytes, std::vector<unsigned> const& domains) {
   auto* const topology = machine_topology();
@@ -19,4 +19,4 @@ bool interleave_pages(std::byte* memory, Bytes bytes, std::vector<unsigned> cons
   return result == 0;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Has the system deal the pages of the range, which nobody has touched yet, over these NUMA domains in turn; where one
 /// is full, the pages go to others. Does nothing for no domains. Returns false if the system refuses, as in containers
 /// that forbid mbind(2): then each page is in the domain of the core that touches it first.
 GRANARY_EXPORT bool interleave_pages(std::byte* memory, Bytes bytes, std::vector<unsigned> const& domains);
 
-}  // namespace granary
+}  // namespace granary::detail

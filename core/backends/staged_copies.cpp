@@ -10,7 +10,7 @@
 #include <iterator>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -184,4 +184,4 @@ void StagedCopies::end_if_complete(Copy& copy) {
   std::exchange(copy.done, nullptr)(copy.error);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Copies between devices and host memory that is not pinned, piece by piece through a bounded ring of pinned slots:
 /// the processor's and the link's transfers overlap. Its thread starts with the first copy; slots are allocated on
@@ -78,4 +78,4 @@ class GRANARY_EXPORT StagedCopies {
   std::thread m_thread;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/backends/vector_units.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 char const* name_of(VectorUnits units) {
   switch (units) {
@@ -33,4 +33,4 @@ VectorUnits processor_vector_units() {
 #endif
 }
 
-}  // namespace granary
+}  // namespace granary::detail

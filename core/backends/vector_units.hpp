@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// The widest vector instructions for floating-point numbers on x86-64, in ascending order.
 enum class GRANARY_EXPORT VectorUnits : std::uint8_t {
@@ -22,4 +22,4 @@ enum class GRANARY_EXPORT VectorUnits : std::uint8_t {
 /// What the processor has and the operating system allows (CPUID, XGETBV).
 [[nodiscard]] GRANARY_EXPORT VectorUnits processor_vector_units();
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 /// A DeviceApi for one vendor's runtime. `Runtime` wraps the runtime's functions, which are alike for all vendors. It
 /// has the types Status, Stream, Event and Instance (of Kokkos), the vendor's functions with a Status as result, and
@@ -338,4 +338,4 @@ class GRANARY_EXPORT VendorApi final : public DeviceApi {
   mutable std::atomic<int> m_latest = -1;  // the device of the latest request
 };
 
-}  // namespace granary
+}  // namespace granary::detail

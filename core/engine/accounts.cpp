@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -84,4 +84,4 @@ void Accounts::fill(EngineStatistics& statistics, Planner const& planner) const 
   statistics.deciding = m_decided;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// An engine's clock, and what its statistics say beside the planner's. Under the planner's lock, except for the clock.
 class Accounts {
@@ -56,4 +56,4 @@ class Accounts {
   Bytes m_device_need = 0;     // of the largest task meanwhile
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The addresses of a datum's origin and home, if any.
 struct GRANARY_EXPORT HostBinding {
@@ -135,4 +135,4 @@ class GRANARY_EXPORT Addresses {
   bool m_has_lines = false;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

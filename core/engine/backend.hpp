@@ -14,7 +14,7 @@
 #include <functional>
 #include <optional>
 
-namespace granary {
+namespace granary::detail {
 
 /// Called once, on any thread, when a copy ended; the argument is null on success.
 using CopyCompletion = std::function<void(std::exception_ptr)>;
@@ -105,4 +105,4 @@ class GRANARY_EXPORT NodeMemory {
   [[nodiscard]] virtual std::byte* base() const = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// Where a thread sleeps until others have work for it.
 struct Bell {
@@ -20,4 +20,4 @@ struct Bell {
   bool silence() { return sleeping.load() != 0 && sleeping.exchange(0) != 0; }
 };
 
-}  // namespace granary
+}  // namespace granary::detail

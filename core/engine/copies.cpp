@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 Copies::Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
                std::function<void(TransferId, std::exception_ptr)> report)
@@ -53,4 +53,4 @@ void Copies::forget(DataId data) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The copies of an engine: started without the planner's lock, and reported when they end.
 class Copies {
@@ -57,4 +57,4 @@ class Copies {
   std::atomic<std::uint32_t> m_under_way = 0;  // whose completion may still use this object
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 std::size_t class_of(ByteSet const& bytes) { return static_cast<std::size_t>(std::bit_width(bytes.span()) - 1); }
@@ -51,4 +51,4 @@ void DataBytes::forget(DataId data) {
   m_places.erase(place);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

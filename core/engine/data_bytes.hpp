@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Maps bytes of the application's memory to data, and finds data that overlap.
 ///
@@ -41,4 +41,4 @@ class GRANARY_EXPORT DataBytes {
   std::unordered_map<DataId, Class::iterator> m_places;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 DeviceDriver::DeviceDriver(LaneThread& thread, LaunchBackend& devices, Mailbox& mailbox,
                            std::atomic<bool> const& stopping)
@@ -144,4 +144,4 @@ void DeviceDriver::finish(Launching& at, LaunchEnd ended) {
   m_mailbox.announce(1);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <exception>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The thread that launches the kernels of all device workers and sees them end.
 class DeviceDriver {
@@ -49,4 +49,4 @@ class DeviceDriver {
   std::vector<Launching> m_lanes;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -418,4 +418,4 @@ std::string Engine::describe() {
   return apply([&] { return m_planner.describe_waiting(); });
 }
 
-}  // namespace granary
+}  // namespace granary::detail

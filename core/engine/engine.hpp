@@ -40,7 +40,7 @@
 #include <tuple>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The backends that perform the planner's commands on a machine.
 struct GRANARY_EXPORT EngineBackends {
@@ -277,4 +277,4 @@ class GRANARY_EXPORT Engine final : public Submitter {
   std::map<std::thread::id, std::vector<Failure>> m_reported;  // by the thread that waited
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 // Calls the function under the planner's lock; afterwards what threads reported meanwhile is applied, and all commands
 // are performed.
@@ -50,4 +50,4 @@ auto Engine::apply(Function&& function) {
   });
 }
 
-}  // namespace granary
+}  // namespace granary::detail

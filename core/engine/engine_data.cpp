@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -99,4 +99,4 @@ void EngineData::forget(DataId data) {
   m_bytes.forget(data);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

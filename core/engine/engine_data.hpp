@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A datum that may have been registered before, and the object that is kept for it until it is forgotten.
 struct SharedData {
@@ -87,4 +87,4 @@ class EngineData {
   DroppedObjects m_dropped;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 thread_local EngineScope const* innermost = nullptr;
@@ -22,4 +22,4 @@ bool EngineScope::within(Engine const* engine) {
   return false;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

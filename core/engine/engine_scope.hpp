@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 class Engine;
 
@@ -29,4 +29,4 @@ class GRANARY_EXPORT EngineScope {
   EngineScope const* m_outer;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 // Until the condition is met, which is called under the lock.
 void Engine::sleep_until(std::function<bool()> const& met) {
@@ -131,4 +131,4 @@ bool Engine::in_use(DataId data) {
   return apply([&] { return m_planner.use_of(data).tasks > 0; });
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 
@@ -182,4 +182,4 @@ bool HostWorker::help(InnerRun* preferred) {
   return true;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The thread of one CPU worker: runs the tasks of its lane, and helps with inner graphs of its group.
 class HostWorker {
@@ -53,4 +53,4 @@ class HostWorker {
   std::vector<std::byte*> m_inner_addresses{};  // of the inner task that it runs
 };
 
-}  // namespace granary
+}  // namespace granary::detail

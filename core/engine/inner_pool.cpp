@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 void InnerPool::publish(InnerRun& run) {
   {
@@ -61,4 +61,4 @@ void InnerPool::wake(std::size_t most, WorkerLane const& but) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A task that runs as an inner graph: on its worker, and on workers that help.
 struct GRANARY_EXPORT InnerRun {
@@ -68,4 +68,4 @@ class GRANARY_EXPORT InnerPool {
   std::vector<InnerRun*> m_runs;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace granary {
+namespace granary::detail {
 
 void KeptBytes::keep() const { pack_lines(lines, bytes, value, aside); }
 
@@ -14,4 +14,4 @@ void KeptBytes::put_back() const {
     std::memcpy(value + i * lines.pitch, aside + i * lines.packed, lines.line);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace granary {
+namespace granary::detail {
 
 /// A datum's bytes where a task overwrites them, and the place where they are kept meanwhile, both in memory of the
 /// host.
@@ -21,4 +21,4 @@ struct GRANARY_EXPORT KeptBytes {
   void put_back() const;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

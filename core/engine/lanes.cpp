@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 Lanes::Lanes(Topology const& topology, std::size_t issue_depth) {
   auto const& workers = topology.machine().workers;
@@ -101,4 +101,4 @@ void Lanes::publish(Planner const& planner, std::vector<Bell*>& to_wake) {
   m_touched.clear();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

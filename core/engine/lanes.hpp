@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The workers' lanes, and their threads: one for each CPU worker, and one that drives all device workers.
 class Lanes {
@@ -84,4 +84,4 @@ class Lanes {
   alignas(64) std::atomic<bool> m_stopping = false;  // idle workers look at it all the time
 };
 
-}  // namespace granary
+}  // namespace granary::detail

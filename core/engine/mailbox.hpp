@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// What threads report to an engine: events, and results that wait in lanes. Whoever takes the planner's lock next
 /// applies all of them (flat combining: Hendler, Incze, Shavit, Tzafrir 2010).
@@ -125,4 +125,4 @@ class Mailbox {
   std::vector<Event> m_taken;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

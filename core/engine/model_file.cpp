@@ -21,7 +21,7 @@
 #include <limits>
 #include <thread>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 using nlohmann::json;
@@ -201,4 +201,4 @@ void update_models(std::filesystem::path const& file, std::function<void(Machine
   whole.commit();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The learnt time of a codelet on a kind of worker, for one size class.
 struct GRANARY_EXPORT KernelModel {
@@ -56,4 +56,4 @@ struct GRANARY_EXPORT MachineModels {
 /// written, and DataError for a file of a newer format, which is not changed.
 GRANARY_EXPORT void update_models(std::filesystem::path const& file, std::function<void(MachineModels&)> const& change);
 
-}  // namespace granary
+}  // namespace granary::detail

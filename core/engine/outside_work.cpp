@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace granary {
+namespace granary::detail {
 
 OutsideWork::~OutsideWork() {
   {
@@ -68,4 +68,4 @@ bool OutsideWork::report_end(Begun const& begun) const {
   return true;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 class Engine;
 
@@ -53,4 +53,4 @@ class OutsideWork {
   std::thread m_thread;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

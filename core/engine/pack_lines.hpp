@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace granary {
+namespace granary::detail {
 
 /// Copies a datum of `bytes` bytes from where its lines may have gaps to where they are packed.
 inline void pack_lines(Lines const& lines, Bytes bytes, std::byte const* from, std::byte* to) {
@@ -18,4 +18,4 @@ inline void pack_lines(Lines const& lines, Bytes bytes, std::byte const* from, s
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr std::uint64_t most_weight = 16;
@@ -187,4 +187,4 @@ void PerformanceModels::merge_into(std::vector<KernelModel>& stored) const {
   for (auto& [name, model] : merged) stored.push_back(std::move(model));
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Classes of tasks by their flops, eight per factor of two and none wider than 12.5 %: tiles of a cubic operation
 /// whose sizes differ by 4 % are in different classes. Class 0 holds tasks without stated flops.
@@ -94,4 +94,4 @@ class GRANARY_EXPORT PerformanceModels final : public Estimator {
   bool m_changed = false;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -21,7 +21,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace granary {
+namespace granary::detail {
 
 /// Tells the processor that this thread is spinning.
 inline void spin_pause() {
@@ -33,7 +33,6 @@ inline void spin_pause() {
 }
 
 // Annotations for ThreadSanitizer, to which the lock is only an atomic number; empty in other builds.
-namespace detail {
 #if defined(GRANARY_THREAD_SANITIZER)
 inline void lock_made(void* lock) { __tsan_mutex_create(lock, __tsan_mutex_not_static); }
 inline void lock_gone(void* lock) { __tsan_mutex_destroy(lock, __tsan_mutex_not_static); }
@@ -55,7 +54,6 @@ inline void after_try_lock(void*, bool) {}
 inline void before_unlock(void*) {}
 inline void after_unlock(void*) {}
 #endif
-}  // namespace detail
 
 /// The lock around the planner. It is held for about a microsecond at a time, so waiting threads spin before they sleep
 /// (a futex: Drepper, "Futexes are tricky", mutex 2). All operations are sequentially consistent: the engine relies on
@@ -101,4 +99,4 @@ class GRANARY_EXPORT PlannerLock {
   std::atomic<std::uint32_t> m_state = 0;  // 0 free, 1 held, 2 held and possibly waited for
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-namespace granary {
+namespace granary::detail {
 
 /// How a polling thread waits: it spins for a moment, then sleeps between two polls for a quarter of the time that it
 /// has waited. So short waits end at once, and long ones cost little processor time.
@@ -39,4 +39,4 @@ class GRANARY_EXPORT PollPause {
   Clock::time_point m_since = Clock::now();
 };
 
-}  // namespace granary
+}  // namespace granary::detail

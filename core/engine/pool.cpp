@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace granary {
+namespace granary::detail {
 
 namespace {
 constexpr Bytes huge_page = 2_MiB;
@@ -37,4 +37,4 @@ Pool::~Pool() {
   if (m_mapping != nullptr) ::munmap(m_mapping, m_mapped);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 /// A node's memory on the host: one anonymous mapping for the lifetime of the node. The system allocates pages when
 /// they are first touched, so the resident memory never exceeds the capacity.
@@ -30,4 +30,4 @@ class GRANARY_EXPORT Pool : public NodeMemory {
   std::byte* m_base = nullptr;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Threads that sleep until conditions on the planner's state are met, one each.
 class Sleepers {
@@ -48,4 +48,4 @@ class Sleepers {
   alignas(64) std::atomic<std::uint32_t> m_epoch = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 
 /// A bounded queue between two threads. The producer writes elements and publishes them together; elements stay
 /// constructed, so that their memory is reused.
@@ -50,4 +50,4 @@ class GRANARY_EXPORT SpscRing {
   std::size_t m_seen_tail = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 class InnerPool;
 
@@ -218,4 +218,4 @@ struct GRANARY_EXPORT LaneThread {
   std::thread thread;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

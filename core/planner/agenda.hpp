@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// What the planner still has to do for an event. Its functions post items here, and its loop performs one after the
 /// other, so that no function calls back into the one that called it.
@@ -144,4 +144,4 @@ class GRANARY_EXPORT Agenda {
   std::size_t m_next_turn = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <variant>
 
-namespace granary {
+namespace granary::detail {
 
 /// Which replica of a datum on a node.
 enum class GRANARY_EXPORT Slot : std::uint8_t {
@@ -101,4 +101,4 @@ struct GRANARY_EXPORT ForgetCommand {
 using Command =
     std::variant<CopyCommand, RunCommand, AbortCommand, BeginCommand, ShipCommand, RetireCommand, ForgetCommand>;
 
-}  // namespace granary
+}  // namespace granary::detail

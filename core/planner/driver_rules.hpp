@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// Whether a group has too few tasks, so that one that starts should be shared as an inner graph: some worker has none,
 /// or would have none after its present one. `fewest`: the tasks of the worker that holds the fewest; `ahead`: tasks
@@ -36,4 +36,4 @@ auto take_inner_task(Run* preferred, Runs const& runs) {
   return Taken{};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <span>
 #include <variant>
 
-namespace granary {
+namespace granary::detail {
 
 /// When a task's kernel ran, for observers; the planner does not look at it.
 struct GRANARY_EXPORT TaskTimes {
@@ -147,4 +147,4 @@ struct GRANARY_EXPORT NewIds {
   TaskId task = {};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

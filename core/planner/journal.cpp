@@ -2,7 +2,7 @@
 #include <granary/detail/core/planner/journal.hpp>
 #include <granary/detail/core/planner/planner.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 void Journal::handled(Event const& event, NewIds /*ids*/) {
   auto& entry =
@@ -15,4 +15,4 @@ void Journal::handled(Event const& event, NewIds /*ids*/) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

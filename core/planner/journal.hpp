@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The events of a planner and its commands in a run: a new planner that handles the same events gives the same
 /// commands. Measured durations are part of the events, so an estimator with the same initial state learns the same.
@@ -51,4 +51,4 @@ class GRANARY_EXPORT Journal final : public PlannerObserver {
   std::deque<std::vector<SharedBytes>> m_shares;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

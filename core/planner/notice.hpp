@@ -8,7 +8,7 @@
 
 #include <variant>
 
-namespace granary {
+namespace granary::detail {
 
 /// The planner allocated the datum in a node's memory.
 struct GRANARY_EXPORT Allocated {
@@ -93,4 +93,4 @@ struct GRANARY_EXPORT Booked {
 using Notice =
     std::variant<Allocated, Freed, KeptAside, NotKept, ResultPlaced, ResultDropped, Settled, Evicted, Booked>;
 
-}  // namespace granary
+}  // namespace granary::detail

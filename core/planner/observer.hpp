@@ -6,7 +6,7 @@
 #include <granary/detail/core/planner/event.hpp>
 #include <granary/detail/core/planner/notice.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 class Planner;
 
@@ -32,4 +32,4 @@ class GRANARY_EXPORT PlannerObserver {
   Planner const* m_planner = nullptr;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

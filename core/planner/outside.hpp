@@ -5,7 +5,7 @@
 #include <granary/detail/core/planner/command.hpp>
 #include <granary/detail/core/planner/failure.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// Performs those commands of a planner that concern other processes. A driver calls it while it performs commands:
 /// what follows reaches the planner later.
@@ -25,4 +25,4 @@ class GRANARY_EXPORT OutsideCommands {
   virtual void forget(ForgetCommand const& command) = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

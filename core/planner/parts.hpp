@@ -13,9 +13,7 @@
 #include <exception>
 #include <utility>
 
-namespace granary {
-
-namespace detail {
+namespace granary::detail {
 
 inline PlannerOptions const& checked(PlannerOptions const& options) {
   if (options.issue_depth == 0 || options.device_issue == 0) {
@@ -33,8 +31,6 @@ inline Topology checked(Topology topology) {
   if (topology.groups().empty()) throw InvalidArgument("the machine has no workers");
   return topology;
 }
-
-}  // namespace detail
 
 // The parts of the planner, each made of those before it, and the work that the agenda hands to them.
 struct Planner::Parts {
@@ -135,4 +131,4 @@ struct Planner::Parts {
   detail::PolicyView view;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

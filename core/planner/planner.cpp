@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-namespace granary {
+namespace granary::detail {
 
 Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options,
                  BookingOptions booking)
@@ -385,4 +385,4 @@ std::string Planner::describe_lack_of_room() const {
   return detail::Description(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).lack_of_room();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Who is busy with a datum and those that share bytes with it.
 struct GRANARY_EXPORT DataUse {
@@ -147,4 +147,4 @@ class GRANARY_EXPORT Planner final {
   std::unique_ptr<Parts> m_parts;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

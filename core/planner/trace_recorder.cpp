@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 TraceRecorder::TraceRecorder(Machine const& machine, std::uint64_t most_events)
     : m_most_events(most_events), m_last_memory(machine.nodes.size()) {
@@ -148,4 +148,4 @@ void TraceRecorder::booked(Booked const& booked) {
   changed(m_last_booked, m_trace.booked, {planner().view().now(), booked.node, booked.bytes, booked.limit});
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Records what a planner's driver did; decides nothing.
 class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
@@ -61,4 +61,4 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
   LastChange m_last_booked;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -15,15 +15,15 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Messages as bytes, for processes of one architecture.
 ///
 /// ```cpp
-/// granary::Packet packet;
-/// granary::Message const ask{.kind = granary::Message::Kind::Ask, .value = {granary::DataId(3), 2}, .tag = 7};
-/// assert(packet.add(ask));
-/// granary::read_packet(packet.bytes(), [&](granary::Message const& read) { assert(read.tag == 7); });
+/// granary::detail::Packet packet;
+/// granary::detail::Message const ask{.kind = granary::detail::Message::Kind::Ask, .value = {granary::DataId(3), 2},
+/// .tag = 7}; assert(packet.add(ask)); granary::detail::read_packet(packet.bytes(), [&](granary::detail::Message const&
+/// read) { assert(read.tag == 7); });
 /// ```
 class GRANARY_EXPORT Packet {
  public:
@@ -118,4 +118,4 @@ void read_packet(std::span<std::byte const> bytes, Take&& take) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Keys of headers: failures in the order of submission, those that are only known of, then texts by process.
@@ -127,4 +127,4 @@ Processes::Heard Processes::confer(Numbers const& numbers, std::shared_ptr<Failu
   return std::move(*heard);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

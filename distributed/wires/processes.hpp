@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The processes that run one program together: the wire between their engines, and what they settle with each other.
 ///
@@ -95,4 +95,4 @@ class GRANARY_EXPORT Processes : public QueuedWire {
   bool m_ended = false;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

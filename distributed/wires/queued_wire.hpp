@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A wire of an engine, whose calls a thread of the implementation performs in the order in which they were made.
 class GRANARY_EXPORT QueuedWire : public Wire {
@@ -115,4 +115,4 @@ class GRANARY_EXPORT QueuedWire : public Wire {
   bool m_woken = false;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -13,6 +13,9 @@
 #include <granary/detail/linalg/files/line_extents.hpp>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using detail::Hdf5Id;

@@ -10,6 +10,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 MatrixSource::MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name,
                            std::vector<std::string> columns)
     : m_tiling(tiling), m_type(type), m_part(part), m_name(std::move(name)), m_columns(std::move(columns)) {

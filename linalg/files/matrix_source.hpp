@@ -68,7 +68,7 @@ class GRANARY_EXPORT MatrixSource : public Storage {
 /// has compressed chunks over 32 MiB.
 [[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info,
                                                                               std::uint64_t tile, MatrixPart part,
-                                                                              std::shared_ptr<AsyncFileIo> io,
+                                                                              std::shared_ptr<detail::AsyncFileIo> io,
                                                                               std::string const& scratch = {});
 
 }  // namespace granary

@@ -14,6 +14,9 @@
 #include <granary/detail/linalg/files/line_extents.hpp>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // The alignment of numpy. The rows of tiles are short, so writes go through the page cache and need no aligned start.

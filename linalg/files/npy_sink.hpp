@@ -19,7 +19,7 @@ class GRANARY_EXPORT NpySink final : public MatrixOutput {
   /// With one dimension numpy.load shows a vector, [i]; then there is one column. Throws InvalidArgument if the output
   /// cannot be created, another run is writing it, an extent or the tile size is 0, or a vector has several columns;
   /// Error if the disk is full.
-  NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type,
+  NpySink(std::shared_ptr<detail::AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type,
           unsigned dimensions = 2);
 
   /// `bytes` must be tile_bytes(slot); throws InternalError otherwise, and after commit.
@@ -31,11 +31,11 @@ class GRANARY_EXPORT NpySink final : public MatrixOutput {
 
  private:
   void write_header(unsigned dimensions) const;
-  [[nodiscard]] std::vector<IoExtent> extents_of(std::uint64_t slot, std::byte* memory, Bytes bytes) const;
+  [[nodiscard]] std::vector<detail::IoExtent> extents_of(std::uint64_t slot, std::byte* memory, Bytes bytes) const;
 
-  std::shared_ptr<AsyncFileIo> m_io;
+  std::shared_ptr<detail::AsyncFileIo> m_io;
   detail::PartialFile m_output;
-  std::shared_ptr<File const> m_file;
+  std::shared_ptr<detail::File const> m_file;
 };
 
 }  // namespace granary

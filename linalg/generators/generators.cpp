@@ -15,6 +15,9 @@
 #include <granary/detail/outofcore/io_thread.hpp>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using Kind = GeneratedMatrix::Kind;

@@ -25,6 +25,7 @@
 #endif
 
 namespace granary {
+
 namespace kernels {
 
 #if GRANARY_KERNELS_ON_KOKKOSBLAS

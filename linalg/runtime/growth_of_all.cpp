@@ -7,6 +7,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 PivotGrowth growth_of_all(Runtime& runtime, PivotGrowth growth) {
   auto* const others = runtime.others();
   if (others == nullptr) return growth;

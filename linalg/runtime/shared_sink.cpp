@@ -4,6 +4,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 std::shared_ptr<MatrixSink> make_sink(Runtime& runtime, std::string const& path, MatrixSinkOptions const& options) {
   auto* const others = runtime.others();
   if (others == nullptr) return std::make_shared<MatrixSink>(runtime.io(), path, options);

@@ -13,6 +13,9 @@
 #include <string>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::array tiles = {128, 192, 256, 384, 512, 768, 1024};

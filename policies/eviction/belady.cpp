@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 EvictionRegistration const belady_registration("belady",
                                                [](PolicyOptions&) { return std::make_unique<BeladyEviction>(); });
@@ -91,4 +91,4 @@ void BeladyEviction::add_use(Replica& replica, DataId data, NodeId node, Planned
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

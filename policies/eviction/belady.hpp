@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Belady's rule, restricted to the known future: evicts the replica whose next use is furthest away. Order of
 /// eviction: (1) replicas that no committed or planned task of the node's groups uses; among these first those that no
@@ -71,4 +71,4 @@ class GRANARY_EXPORT BeladyEviction final : public EvictionPolicy {
   std::uint64_t m_clock = 0;  // counts uses
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 DataId furthest_committed_use(SystemView const& view, NodeId node) {
   std::unordered_map<DataId, std::size_t> next_use;
@@ -35,4 +35,4 @@ DataId furthest_committed_use(SystemView const& view, NodeId node) {
   return furthest;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 EvictionRegistration const lfu_registration("lfu", [](PolicyOptions&) { return std::make_unique<LfuEviction>(); });
 }  // namespace
@@ -33,4 +33,4 @@ void LfuEviction::replica_used(DataId data, NodeId node) {
 
 void LfuEviction::replica_dropped(DataId data, NodeId node) { m_replicas.drop(data, node); }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// Least frequently used: evicts the replica that the fewest committed tasks have used since it was allocated on the
 /// node; among equals the least recently used.
@@ -36,4 +36,4 @@ class GRANARY_EXPORT LfuEviction final : public EvictionPolicy {
   std::uint64_t m_clock = 0;  // counts uses
 };
 
-}  // namespace granary
+}  // namespace granary::detail

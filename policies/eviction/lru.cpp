@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 EvictionRegistration const lru_registration("lru", [](PolicyOptions&) { return std::make_unique<LruEviction>(); });
 }  // namespace
@@ -62,4 +62,4 @@ void LruEviction::append(Recency& cells, std::uint32_t cell) {
   cells[0].previous = cell;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

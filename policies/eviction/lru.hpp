@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Least recently used: evicts the replica whose last use by a committed task, begin or end, is the oldest.
 ///
@@ -37,4 +37,4 @@ class GRANARY_EXPORT LruEviction final : public EvictionPolicy {
   std::vector<Recency> m_nodes;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 EvictionRegistration const luf_registration("luf", [](PolicyOptions& options) {
   return std::make_unique<LufEviction>(options);
@@ -70,4 +70,4 @@ void LufEviction::mark_if_there(DataId data, NodeId node) {
   if (m_replicas.find(data, node) != nullptr) m_replicas.mark_changed(data, node);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

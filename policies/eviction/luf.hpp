@@ -9,7 +9,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// LUF (least used in the future), the eviction policy of DARTS (section 5.4). First a replica that no committed task
 /// uses: the one with the fewest planned uses, among equals first one that no submitted task uses, then the least
@@ -60,4 +60,4 @@ class GRANARY_EXPORT LufEviction final : public EvictionPolicy {
   std::uint64_t m_clock = 0;  // counts uses
 };
 
-}  // namespace granary
+}  // namespace granary::detail

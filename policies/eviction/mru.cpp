@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 EvictionRegistration const mru_registration("mru", [](PolicyOptions&) { return std::make_unique<MruEviction>(); });
 }  // namespace
@@ -32,4 +32,4 @@ void MruEviction::replica_used(DataId data, NodeId node) {
 
 void MruEviction::replica_dropped(DataId data, NodeId node) { m_replicas.drop(data, node); }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// Most recently used: evicts the replica whose last use by a committed task, begin or end, is the latest. It suits
 /// tasks that repeatedly read more data than fit, where LRU evicts each datum just before its use.
@@ -28,4 +28,4 @@ class GRANARY_EXPORT MruEviction final : public EvictionPolicy {
   std::uint64_t m_clock = 0;                                // counts uses, downwards
 };
 
-}  // namespace granary
+}  // namespace granary::detail

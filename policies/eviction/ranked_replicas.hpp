@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The replicas of each node, ordered by a rank that a policy computes from its state of each replica. Changes are only
 /// marked, O(1); `order` costs O(log replicas) for each replica that changed since the last call.
@@ -113,4 +113,4 @@ class GRANARY_EXPORT RankedReplicas {
   std::vector<Node> m_nodes;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

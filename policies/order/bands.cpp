@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // The number of bands of single lines, and the part of the memory that the inputs of each of them take.
@@ -210,4 +210,4 @@ double estimated_bytes(OrderGraph const& graph, Segments const& segments, Blocks
   return all;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Blocks of neighbours in the plane of coordinates. Its lines along one axis are cut into bands, and each band across
 /// into blocks of so many lines.
@@ -54,4 +54,4 @@ struct GRANARY_EXPORT BandRule {
 [[nodiscard]] GRANARY_EXPORT double estimated_bytes(OrderGraph const& graph, Segments const& segments,
                                                     Blocks const& blocks, double memory);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Of the values that a segment reads before another one, so many may be of the same line: the tasks of a chain read one
@@ -183,4 +183,4 @@ Coordinates::Coordinates(OrderGraph const& graph, Segments const& segments) : m_
   if (!kinds) m_extents[1] = m_extents[0];
 }
 
-}  // namespace granary
+}  // namespace granary::detail

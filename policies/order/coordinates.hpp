@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Rows and columns of segments, found from what they read. Values that the same segments read, one soon after the
 /// other, are a *line*: the tiles of a row of L, or of a column of U, in a factorization. A segment reads of two lines
@@ -37,4 +37,4 @@ class GRANARY_EXPORT Coordinates {
   std::size_t m_tasks = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

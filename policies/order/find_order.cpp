@@ -15,7 +15,7 @@
 #include <span>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 struct Trial {
@@ -264,4 +264,4 @@ FoundOrder find_order(OrderGraph const& graph, OrderProblem const& problem) {
   return search.take();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 struct GRANARY_EXPORT FoundOrder {
   std::vector<std::uint32_t> tasks;
@@ -39,4 +39,4 @@ struct GRANARY_EXPORT OrderProblem {
 /// Takes about 2 µs for each use of a datum, and about 200 bytes. The result depends on the graph and the problem only.
 [[nodiscard]] GRANARY_EXPORT FoundOrder find_order(OrderGraph const& graph, OrderProblem const& problem);
 
-}  // namespace granary
+}  // namespace granary::detail

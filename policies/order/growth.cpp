@@ -6,7 +6,7 @@
 #include <queue>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // The number of segments that may begin a block of which the one nearest to the last block is chosen.
@@ -353,4 +353,4 @@ std::vector<std::uint32_t> order_of(OrderGraph const& graph, Segments const& seg
   return order;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// How blocks grow.
 struct GRANARY_EXPORT GrowthRule {
@@ -46,4 +46,4 @@ struct GRANARY_EXPORT Blocks {
 [[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> order_of(OrderGraph const& graph, Segments const& segments,
                                                                  Blocks const& blocks, bool turns = false);
 
-}  // namespace granary
+}  // namespace granary::detail

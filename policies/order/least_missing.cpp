@@ -8,7 +8,7 @@
 #include <queue>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr std::uint32_t no_task = 0xffffffffU;
@@ -273,4 +273,4 @@ ListOrder order_by_missing(OrderGraph const& graph, TaskLinks const& links, Byte
   return ListOfReady(graph, links, memory, rule).run();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The tasks of a graph and which ones follow which. A task's *level* is the length of the longest chain of tasks up to
 /// it. O(uses log uses).
@@ -59,4 +59,4 @@ struct GRANARY_EXPORT ListOrder {
 [[nodiscard]] GRANARY_EXPORT ListOrder order_by_missing(OrderGraph const& graph, TaskLinks const& links, Bytes memory,
                                                         LeastMissingRule const& rule);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,12 +9,12 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Some tasks in the order of their submission, and what they access, by small numbers: the input of `find_order`.
 ///
 /// ```cpp
-/// granary::OrderGraph graph;
+/// granary::detail::OrderGraph graph;
 /// auto const a = graph.add_data({.bytes = 8});
 /// auto const c = graph.add_data({.bytes = 8});
 /// graph.add_use({.data = a, .reads = true});
@@ -69,4 +69,4 @@ class GRANARY_EXPORT OrderGraph {
   std::vector<std::size_t> m_ends{0};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

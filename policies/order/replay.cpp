@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr std::uint32_t never = 0xffffffffU;
@@ -129,4 +129,4 @@ Traffic replay(OrderGraph const& graph, std::span<std::uint32_t const> order, By
   return state.at_end();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

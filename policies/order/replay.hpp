@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace granary {
+namespace granary::detail {
 
 /// The bytes that move between a memory and what is behind it.
 struct GRANARY_EXPORT Traffic {
@@ -23,4 +23,4 @@ struct GRANARY_EXPORT Traffic {
 [[nodiscard]] GRANARY_EXPORT Traffic replay(OrderGraph const& graph, std::span<std::uint32_t const> order,
                                             Bytes memory);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr std::uint32_t none = 0xffffffffU;
@@ -143,4 +143,4 @@ Segments::Segments(OrderGraph const& graph) {
   m_value_data = std::move(cut.value_data);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Lists of numbers, one after the other.
 class GRANARY_EXPORT NumberLists {
@@ -79,4 +79,4 @@ class GRANARY_EXPORT Segments {
   std::vector<std::uint32_t> m_value_data;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // The number of equal candidates that are compared further.
@@ -271,4 +271,4 @@ DataId BlockBuilder::best() {
   return best;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Forms the blocks of SuperblockScheduler. A *written datum* has a chain: the tasks whose first written datum it is
 /// and which were not given to a group yet. It is *closed* while some input of its chain is still to be written and has
@@ -141,4 +141,4 @@ class GRANARY_EXPORT BlockBuilder {
   Growth m_block;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 /// Whether an application submits many tasks, compared with those that end: then more come soon, and what is decided
 /// for all of them together is better decided later.
@@ -25,4 +25,4 @@ class GRANARY_EXPORT Bursts {
   std::size_t m_last = 0;  // between the ends of the last two
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <ranges>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const darts_registration(
@@ -191,4 +191,4 @@ void DartsScheduler::refresh_inputs(Task const& task, GroupId group) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// DARTS (Gonthier, Thibault, Marchal: Algorithm 3 and sections 5.3, 5.4). When a group has no planned task left, it
 /// finds the datum that, once loaded, frees the most computation per time to load it, and plans all the tasks that it
@@ -62,4 +62,4 @@ class GRANARY_EXPORT DartsScheduler final : public Scheduler {
   SlowerGroups m_slower;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

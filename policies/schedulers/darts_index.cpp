@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 GroupId id_of(std::size_t group) { return GroupId(static_cast<std::uint32_t>(group)); }
@@ -329,4 +329,4 @@ std::vector<TaskId> DartsIndex::take_free_candidates() {
   return tasks;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

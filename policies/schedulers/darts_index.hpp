@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// readyTasks and dataNotInMem of DARTS (section 5.3): the ready tasks that are in no plan, and the values that
 /// Algorithm 3 compares, for every group k and every datum D that they read and that is not loaded on k. The values are
@@ -156,4 +156,4 @@ class GRANARY_EXPORT DartsIndex {
   std::vector<RankedTask> m_became_free;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

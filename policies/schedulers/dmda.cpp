@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 /// DMDA (DARTS, Algorithm 1): the tasks assigned to a group run in the order of their release.
@@ -18,4 +18,4 @@ SchedulerRegistration const dmda_registration("dmda", [](PolicyOptions& options)
 });
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // The transfers that may compete with one to the node: those from and to each device (or, without devices, each node)
@@ -93,4 +93,4 @@ void DmdaBase::remove(TaskId id) {
   m_work[queued.group.index()] -= queued.duration;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

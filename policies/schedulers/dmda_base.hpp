@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// DMDA (DARTS, Algorithm 1): a ready task is assigned at once to the group with the smallest alpha · end + beta ·
 /// transfers. end is the expected start plus the kernel time; transfers is the sum of equation 4.2 over the inputs that
@@ -88,4 +88,4 @@ class GRANARY_EXPORT DmdaBase : public Scheduler {
   TaskTable<Queued> m_queued;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 #include <granary/detail/policies/schedulers/dmda_base.hpp>
 #include <granary/detail/policies/schedulers/ready_order.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// DMDA with queues reordered by *Ready* (DARTS, Algorithms 1 and 2): a group takes the first of its queued tasks that
 /// needs the fewest bytes brought to its node. Algorithm 2 ignores priorities. Here rank() comes before the bytes, or
@@ -38,4 +38,4 @@ class GRANARY_EXPORT DmdaReady : public DmdaBase {
   ReadyOrder m_order;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

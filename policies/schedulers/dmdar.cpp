@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 /// DMDA with *Ready* over the whole queue of the group (DARTS, Algorithms 1 and 2); among tasks that need equally many
@@ -19,4 +19,4 @@ SchedulerRegistration const dmdar_registration("dmdar", [](PolicyOptions& option
 });
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::detail

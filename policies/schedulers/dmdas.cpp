@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 /// DMDAS (DARTS, section 4.2): DMDA with queues sorted by priority, and *Ready* (Algorithm 2).
@@ -31,4 +31,4 @@ SchedulerRegistration const dmdas_registration("dmdas", [](PolicyOptions& option
 });
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::detail

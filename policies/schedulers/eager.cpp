@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 SchedulerRegistration const eager_registration("eager",
                                                [](PolicyOptions&) { return std::make_unique<EagerScheduler>(); });
@@ -20,4 +20,4 @@ void EagerScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
   if (why == Withdrawal::Cancelled) m_queues.cancel(task);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// EAGER (DARTS, section 4.1): all groups share one queue; tasks run in the order in which they became ready.
 class GRANARY_EXPORT EagerScheduler final : public Scheduler {
@@ -25,4 +25,4 @@ class GRANARY_EXPORT EagerScheduler final : public Scheduler {
   std::uint64_t m_arrivals = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

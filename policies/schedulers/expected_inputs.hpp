@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 /// Whether the datum is on the node or will be there without the task in question: it is in transfer, or an input of a
 /// committed or planned task of one of the node's groups. O(groups on the node).
@@ -27,4 +27,4 @@ namespace granary {
   return total;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

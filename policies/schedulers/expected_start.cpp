@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 void ExpectedStart::attach(SystemView const& view) {
   m_view = &view;
@@ -72,4 +72,4 @@ Duration::rep first_free(std::vector<Duration::rep>& busy_until, Duration::rep w
   return *free_lane;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

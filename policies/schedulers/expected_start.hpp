@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The time at which a group could start one more task: after the rest of the running tasks, then the committed and
 /// queued tasks in turn, each on the first free worker. The scheduler that owns it forwards `issued` and `finished`.
@@ -39,4 +39,4 @@ class GRANARY_EXPORT ExpectedStart {
 [[nodiscard]] GRANARY_EXPORT Duration::rep first_free(std::vector<Duration::rep>& busy_until, Duration::rep work,
                                                       std::size_t count);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 /// The dynamic HEFT variants (Static, section V): a ready task joins the queue of the group with the earliest expected
@@ -110,4 +110,4 @@ SchedulerRegistration const heftp("heftp", [](PolicyOptions& options) -> std::un
 });
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 SchedulerRegistration const heteroprio_registration("heteroprio", [](PolicyOptions& options) {
   using Spoliating = SpoliatingHeteroprio;
@@ -37,4 +37,4 @@ TaskId HeteroprioScheduler::next(GroupId group) {
   return {};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/policies/schedulers/heteroprio_buckets.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// Heteroprio (LAHeteroprio, section "Heteroprio"; Static, section VI): one bucket of ready tasks per operation, an
 /// order of buckets per kind of worker, and speed-up factors that keep slow workers away from the last tasks of a
@@ -29,4 +29,4 @@ class GRANARY_EXPORT HeteroprioScheduler final : public Scheduler {
   HeteroprioBuckets m_buckets;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr std::uint32_t no_bucket = 0xffffffffU;
@@ -255,4 +255,4 @@ TaskId HeteroprioBuckets::first(std::vector<std::uint32_t> const& level, std::ui
   return urgent.task.valid() ? urgent.task : relaxed.task;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The options for buckets; docs/heteroprio.md lists them.
 struct GRANARY_EXPORT HeteroprioOptions {
@@ -119,4 +119,4 @@ class GRANARY_EXPORT HeteroprioBuckets {
   std::uint64_t m_put = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

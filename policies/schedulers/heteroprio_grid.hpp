@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Ready tasks in lists by bucket and column (LAHeteroprio, Figure 3); a column is a memory node, or there is only one.
 ///
@@ -101,4 +101,4 @@ class GRANARY_EXPORT BucketGrid {
   TaskTable<Place> m_places;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

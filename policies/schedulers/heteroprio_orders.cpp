@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr auto of_cpu = static_cast<std::size_t>(WorkerKind::Cpu);
@@ -66,4 +66,4 @@ SpeedUp speed_up(KindTimes const& times) {
                                           : SpeedUp{WorkerKind::Cpu, times[of_device] / times[of_cpu]};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

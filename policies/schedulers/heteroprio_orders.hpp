@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The mean seconds of a bucket's tasks by kind of worker; 0: that kind cannot run them.
 using KindTimes = std::array<double, worker_kinds>;
@@ -51,4 +51,4 @@ struct GRANARY_EXPORT SpeedUp {
   return static_cast<double>(available) >= static_cast<double>(fast_workers) * factor - 1e-9;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

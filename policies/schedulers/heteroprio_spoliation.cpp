@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace granary {
+namespace granary::detail {
 
 HeteroprioOptions SpoliatingHeteroprio::defaults(Rules rules) {
   HeteroprioOptions options;
@@ -207,4 +207,4 @@ std::vector<std::pair<std::string, double>> SpoliatingHeteroprio::counters() con
   return {{"spoliations", static_cast<double>(m_spoliations)}, {"preemptions", static_cast<double>(m_preemptions)}};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Heteroprio with spoliation (Static, section VI-B): CPU workers take any task, and what they run is taken away from
 /// them when a device needs it. As in the paper a worker gets a task only when it is idle, CPU workers take the least
@@ -86,4 +86,4 @@ class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler {
   std::uint64_t m_preemptions = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const laheteroprio_registration("laheteroprio", [](PolicyOptions& options) {
@@ -255,4 +255,4 @@ std::vector<std::pair<std::string, double>> LaheteroprioScheduler::counters() co
   return result;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

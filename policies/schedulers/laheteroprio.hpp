@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Further options besides HeteroprioOptions; docs/heteroprio.md lists them.
 struct GRANARY_EXPORT LaheteroprioOptions {
@@ -101,4 +101,4 @@ class GRANARY_EXPORT LaheteroprioScheduler final : public Scheduler {
   std::uint64_t m_given = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

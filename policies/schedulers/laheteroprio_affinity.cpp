@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/policies/schedulers/laheteroprio_affinity.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 double affinity_score(Affinity formula, std::span<AffinityDatum const> data, std::size_t column, double theta) {
   double read_here = 0;
@@ -54,4 +54,4 @@ std::uint64_t best_columns(Affinity formula, std::span<AffinityDatum const> data
   return best;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The six formulas of LAHeteroprio for the memory node whose list a task joins.
 enum class GRANARY_EXPORT Affinity : std::uint8_t {
@@ -84,4 +84,4 @@ class GRANARY_EXPORT AffinityChoice {
   std::array<std::uint64_t, affinities> m_differences{};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

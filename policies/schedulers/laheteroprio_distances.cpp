@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace granary {
+namespace granary::detail {
 
 std::vector<std::uint32_t> bucket_priorities(BucketLevels const& levels, std::size_t buckets) {
   std::vector<std::uint32_t> priorities(buckets, 0);
@@ -63,4 +63,4 @@ std::vector<GridStop> grid_order(std::size_t levels, std::uint32_t own, std::spa
   return order;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

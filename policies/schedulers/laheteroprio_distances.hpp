@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// P(node, bucket) of LAHeteroprio, equation 11, for a kind of worker: the bucket's level, 0 if the kind does not use
 /// it.
@@ -47,4 +47,4 @@ struct GRANARY_EXPORT GridStop {
                                                               std::span<double const> distances, std::size_t near,
                                                               std::size_t run);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A task and its priority; the one that runs first is the greatest: higher priority, then earlier submission.
 struct GRANARY_EXPORT RankedTask {
@@ -65,4 +65,4 @@ class GRANARY_EXPORT LazyTaskHeap {
   std::vector<RankedTask> m_tasks;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

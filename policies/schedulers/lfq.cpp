@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const lfq_registration("lfq", [](PolicyOptions& options) {
@@ -73,4 +73,4 @@ void LfqScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// LFQ, local flat queues, the default scheduler of PaRSEC (DARTS, section 4.4; PaRSEC, parsec/mca/sched/lfq): every
 /// group has a local queue with a limit, and all share one queue without.
@@ -65,4 +65,4 @@ class GRANARY_EXPORT LfqScheduler final : public Scheduler {
   std::uint64_t m_arrivals = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Estimates are asked again after this many simulations.
@@ -216,4 +216,4 @@ ListSimulation::Rep ListSimulation::expected_end(Node& task, std::size_t g) {
   return first_free(m_scratch, group.work, group.count) + time_of(task, g);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// What `heftp` would do from now on, as far as it knows the tasks: workers run what they hold, then the committed
 /// tasks of their group, then its queue by priority; a task whose predecessors have ended joins the group with the
@@ -98,4 +98,4 @@ class GRANARY_EXPORT ListSimulation {
   std::uint64_t m_simulation = 0;  // number of this one
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 void LookAhead::attach(SystemView const& view, PlanBoard const& board, ExpectedStart const& starts,
                        std::vector<Duration> const& work) {
@@ -63,4 +63,4 @@ bool LookAhead::shortens(TaskId task, GroupId core, GroupId device) {
   return heftp.now() < makespan;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

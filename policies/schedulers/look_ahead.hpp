@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Whether a ready task goes to a core although `heftp` puts it on a device (Static, section V-A). Where `heftp` itself
 /// puts it on a core, it goes there: the paper's GB would ask the devices first.
@@ -53,4 +53,4 @@ class GRANARY_EXPORT LookAhead {
   std::vector<ListSimulation> m_simulation;  // none or one
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <limits>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const lws_registration("lws", [](PolicyOptions& options) {
@@ -133,4 +133,4 @@ void LwsScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
   if (why == Withdrawal::Cancelled) take(task);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

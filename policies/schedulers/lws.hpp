@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// LWS, locality work stealing (DARTS, section 4.3): every group has a queue sorted by priority, then by arrival. A
 /// task joins the queue of the group that released it; if it may not run there, of the least loaded group that may run
@@ -96,4 +96,4 @@ class GRANARY_EXPORT LwsScheduler final : public Scheduler {
   std::uint64_t m_arrivals = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Distances are the transfer times of this many bytes.
@@ -26,4 +26,4 @@ std::vector<std::vector<GroupId>> neighbours_of_groups(Topology const& topology)
   return neighbours;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

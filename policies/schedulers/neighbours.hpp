@@ -7,10 +7,10 @@
 
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// By group: the other groups, those first from whose node data arrive soonest; equally near ones in ring order, so
 /// that not all thieves choose the same victim. O(groups² log groups).
 [[nodiscard]] GRANARY_EXPORT std::vector<std::vector<GroupId>> neighbours_of_groups(Topology const& topology);
 
-}  // namespace granary
+}  // namespace granary::detail

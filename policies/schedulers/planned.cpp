@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const planned_registration(
@@ -388,4 +388,4 @@ std::vector<std::pair<std::string, double>> PlannedScheduler::counters() const {
           {"expected bytes of the last plan", m_expected}};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

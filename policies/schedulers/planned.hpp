@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Runs the tasks in an order that was computed to move few bytes. Our own algorithm: `find_order` plans over the
 /// submitted tasks, with no knowledge of matrices or tiles. Use it with `belady` eviction: the whole plan is published,
@@ -168,4 +168,4 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   double m_expected = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

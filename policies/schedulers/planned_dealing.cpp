@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // A node begins another block when fewer planned tasks are left to it.
@@ -195,4 +195,4 @@ void PlannedScheduler::want_inputs(TaskId task) {
   if (m_nodes > 1 && entry.ready && entry.plan.valid()) m_board->want_inputs(task);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 template <class Change>
 void PlannedScheduler::change_turns(AccessList const& accesses, Change&& change) {
@@ -85,4 +85,4 @@ void PlannedScheduler::change_offer(TaskId task, bool offered) {
   if (!block->owner.valid() && for_owner) count_ready(entry.block, offered);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 void Predecessors::submitted(TaskId task, AccessList const& accesses) {
   std::vector<TaskId> before;
@@ -25,4 +25,4 @@ void Predecessors::submitted(TaskId task, AccessList const& accesses) {
   m_before.insert(task, std::move(before));
 }
 
-}  // namespace granary
+}  // namespace granary::detail

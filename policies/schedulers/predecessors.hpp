@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The predecessors of submitted tasks, which follow from their accesses. Commuting accesses count as writes; tasks
 /// that no worker runs are unknown. A submission costs O(accesses + predecessors).
@@ -35,4 +35,4 @@ class GRANARY_EXPORT Predecessors {
   TaskTable<std::vector<TaskId>> m_before;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

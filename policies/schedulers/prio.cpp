@@ -8,7 +8,7 @@
 #include <limits>
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const prio_registration("prio", [](PolicyOptions& options) {
@@ -154,4 +154,4 @@ void PrioScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
   unload(task);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

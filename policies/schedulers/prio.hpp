@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// PaRSEC's absolute priority, AP (DARTS, section 4.4): all groups share one queue; the ready task of the highest
 /// priority runs next, among equals the first submitted.
@@ -91,4 +91,4 @@ class GRANARY_EXPORT PrioScheduler final : public Scheduler {
   TaskTable<Assigned> m_assigned;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace granary {
+namespace granary::detail {
 
 /// The rank for PlanBoard::insert that puts urgent tasks first. The two lowest priorities have the same rank, since the
 /// lowest one has no negative.
@@ -13,4 +13,4 @@ namespace granary {
   return -std::max(priority, -std::numeric_limits<std::int64_t>::max());
 }
 
-}  // namespace granary
+}  // namespace granary::detail

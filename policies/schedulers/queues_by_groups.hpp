@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A queue for QueuesByGroups: tasks in the order of their arrival.
 class GRANARY_EXPORT FifoQueue {
@@ -84,4 +84,4 @@ class GRANARY_EXPORT QueuesByGroups {
   std::unordered_set<TaskId> m_cancelled;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

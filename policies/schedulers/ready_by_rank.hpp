@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Ready tasks by rank, then submission, in one set per set of groups for which they are. O(sets of groups + log).
 class GRANARY_EXPORT ReadyByRank {
@@ -51,4 +51,4 @@ class GRANARY_EXPORT ReadyByRank {
   std::vector<std::pair<GroupSet, std::set<Entry>>> m_tasks;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

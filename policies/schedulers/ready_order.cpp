@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 void ReadyOrder::attach(SystemView const& view, PlanBoard const& board) {
   m_view = &view;
@@ -79,4 +79,4 @@ void ReadyOrder::refresh(DataId data, NodeId node) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

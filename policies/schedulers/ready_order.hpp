@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The *Ready* reordering (DARTS, Algorithm 2) without a search: for every planned task of each group, the bytes that
 /// it needs and that are neither on the group's node nor in transfer there, updated incrementally.
@@ -72,4 +72,4 @@ class GRANARY_EXPORT ReadyOrder {
   std::uint64_t m_arrivals = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 /// The estimated time of the task's kernel on the fastest of its groups. O(groups that may run it).
 [[nodiscard]] inline Duration shortest_time(SystemView const& view, TaskId task) {
@@ -15,4 +15,4 @@ namespace granary {
   return shortest;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 #include <array>
 #include <limits>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // The number of tasks considered when a slower group looks for one.
@@ -94,4 +94,4 @@ TaskId SlowerGroups::best_for(GroupId group) const {
   return {};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

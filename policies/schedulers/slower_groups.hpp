@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Selects ready tasks for slower workers, if kinds of workers differ. A task is meant for the groups that are nearly
 /// as fast on it as the fastest of its allowed groups. A slower group gets the ready tasks that lose least there, as
@@ -61,4 +61,4 @@ class GRANARY_EXPORT SlowerGroups {
   std::int64_t m_fast_backlog_ns = 0;       // of these, on the fastest groups
 };
 
-}  // namespace granary
+}  // namespace granary::detail

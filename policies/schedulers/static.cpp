@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const registration(
@@ -297,4 +297,4 @@ std::vector<std::pair<std::string, double>> StaticScheduler::counters() const {
           {"stalls", static_cast<double>(m_stalls)}};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Runs the tasks of a schedule file, each on the file's worker and in the file's order (Static, section IV: SS), with
 /// corrections if asked for.
@@ -122,4 +122,4 @@ class GRANARY_EXPORT StaticScheduler final : public Scheduler {
   std::uint64_t m_stalls = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

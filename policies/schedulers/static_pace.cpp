@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr double codelet_weight = 1.0 / 16;
@@ -36,4 +36,4 @@ Duration scaled(Duration duration, double factor) {
   return from_seconds(seconds(std::min(duration, longest_duration)) * factor);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

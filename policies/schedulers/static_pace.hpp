@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// How much longer than expected tasks took lately: those of a codelet on a kind of worker, and all of a worker in
 /// comparison. Exponential moving averages, limited to a factor of 8 either way; 1 before any measurement. O(1) each.
@@ -37,4 +37,4 @@ class GRANARY_EXPORT StaticPace {
 
 [[nodiscard]] GRANARY_EXPORT Duration scaled(Duration duration, double factor);
 
-}  // namespace granary
+}  // namespace granary::detail

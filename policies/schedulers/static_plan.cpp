@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // By worker of the schedule: the machine's.
@@ -103,4 +103,4 @@ Duration StaticLane::before(std::uint32_t place) const {
   return Duration(sum);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The tasks of a schedule in one order for a whole machine: by expected start, and on each worker by rank. A task's
 /// place in this order names it.
@@ -71,4 +71,4 @@ class GRANARY_EXPORT StaticLane {
   std::set<std::uint32_t> m_ready;  // of these
 };
 
-}  // namespace granary
+}  // namespace granary::detail

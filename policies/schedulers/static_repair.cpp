@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Tasks that a decision looks at in order to know when a task will be ready.
@@ -156,4 +156,4 @@ TaskId StaticScheduler::steal_sooner(WorkerId thief) const {
   return best;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 SchedulerRegistration const superblock_registration(
@@ -189,4 +189,4 @@ void SuperblockScheduler::forget(TaskId id) {
 
 void SuperblockScheduler::finished(TaskId id) { m_blocks.ended(m_view->task(id)); }
 
-}  // namespace granary
+}  // namespace granary::detail

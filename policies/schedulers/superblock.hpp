@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Runs the graph in *blocks*: sets of data that are written together while their inputs stream through memory. Our own
 /// algorithm. On tiled factorizations it finds the superblock order, which keeps a block of the result resident and
@@ -70,4 +70,4 @@ class GRANARY_EXPORT SuperblockScheduler final : public Scheduler {
   std::uint64_t m_last_block = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

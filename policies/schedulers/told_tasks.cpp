@@ -3,7 +3,7 @@
 
 #include <span>
 
-namespace granary {
+namespace granary::detail {
 
 void ToldTasks::submitted(TaskId task) {
   if (task == m_finished) {  // a worker gave it back: what depends on it waits again
@@ -58,4 +58,4 @@ void ToldTasks::erase(TaskId task) {
   m_graph.finish(id, [&](Node& after) { m_released.push_back(&after); });
 }
 
-}  // namespace granary
+}  // namespace granary::detail

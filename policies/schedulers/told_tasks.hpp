@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The unfinished tasks of which a scheduler was told, with the dependencies that follow from their accesses in the
 /// order of submission. The scheduler that owns it forwards its notifications. Dependencies through tasks that no
@@ -58,4 +58,4 @@ class GRANARY_EXPORT ToldTasks {
   std::vector<Node*> m_released;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 bool Turns::needed(AccessList const& accesses) {
   if (!accesses.commutes()) return false;
@@ -60,4 +60,4 @@ void Turns::forget_if_empty(DataId data) {
   if (line != m_lines.end() && line->second.waiting.empty() && !line->second.holder.valid()) m_lines.erase(line);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

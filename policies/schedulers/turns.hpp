@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// For schedulers that choose turns (Scheduler::chooses_turns): the ready tasks that wait for their turns, by rank, and
 /// who has them. A task is *first* if it is first on each datum on which it commutes, and nobody has a turn there. Of
@@ -41,4 +41,4 @@ class GRANARY_EXPORT Turns {
   std::unordered_map<DataId, Line> m_lines;  // on which somebody waits or has a turn
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,6 +9,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 ScheduleRecorder::ScheduleRecorder(Machine const& machine) : m_schedule(unplaced_schedule(machine, {})) {}
 
 void ScheduleRecorder::handled(Event const& event, NewIds ids) {

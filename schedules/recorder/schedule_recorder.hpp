@@ -34,7 +34,7 @@ namespace granary {
 /// auto const schedule = recorder.schedule();
 /// assert(schedule.tasks.size() == report.statistics.tasks_run);
 /// ```
-class GRANARY_EXPORT ScheduleRecorder final : public PlannerObserver {
+class GRANARY_EXPORT ScheduleRecorder final : public detail::PlannerObserver {
  public:
   explicit ScheduleRecorder(Machine const& machine);
 
@@ -48,8 +48,8 @@ class GRANARY_EXPORT ScheduleRecorder final : public PlannerObserver {
     bool ran = false;
   };
 
-  void handled(Event const& event, NewIds ids) override;
-  void performed(Command const& command) override;
+  void handled(detail::Event const& event, detail::NewIds ids) override;
+  void performed(detail::Command const& command) override;
 
   void submitted(TaskSubmission const& submission, TaskId task);
 

@@ -15,6 +15,9 @@
 #include <span>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr char const* own_name = "auto";

@@ -176,7 +176,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   std::map<GroupId, std::vector<TaskId>> m_without_turn;  // of these, those that the present scheduler gave away
   Replicas m_replicas;
   bool m_begun = false;  // a group asked for one of the first tasks
-  Bursts m_bursts;
+  detail::Bursts m_bursts;
   Instant m_burst_began{};
   Instant m_last_submission{};
   std::size_t m_new = 0;             // waiting tasks that were submitted since the last choice

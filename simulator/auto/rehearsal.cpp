@@ -14,6 +14,9 @@
 #include <variant>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // What is busy for this part of the time limits a run.

@@ -10,6 +10,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 LinkStatistics ClusterReport::sent() const {
   LinkStatistics sum;
   for (auto const& process : processes) {

@@ -124,7 +124,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   // A value of another process that a task is the first to read. Its key may name another datum when the process is
   // that far.
   struct Incoming {
-    ValueId value;
+    detail::ValueId value;
     ProcessId owner;
     std::shared_ptr<DataDescription const> description;
   };
@@ -139,7 +139,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
     Parameters parameters;
   };
   struct Ship {
-    ValueId value;
+    detail::ValueId value;
     ProcessId reader;
     std::int64_t priority;
     TaskIndex index;
@@ -153,7 +153,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   struct Delivery {
     ProcessId from;
     ProcessId to;
-    Message message;
+    detail::Message message;
   };
   // A value that has arrived, and is reported late.
   struct Arrived {
@@ -193,7 +193,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   ClusterOptions m_options;
   GroundTruth const& m_truth;
   Topology m_topology;
-  CommonOrder m_order;
+  detail::CommonOrder m_order;
   std::vector<std::shared_ptr<DataDescription const>> m_descriptions;  // by key
   NetworkModel m_network;
   std::vector<std::unique_ptr<Process>> m_processes;
@@ -202,7 +202,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   std::unordered_map<std::uint64_t, Sending> m_sendings;  // by token
   std::uint64_t m_next_token = 0;
   std::map<std::pair<ProcessId, ProcessId>, Instant> m_last_message;  // between two processes, if messages are late
-  std::deque<std::pair<ProcessId, Event>> m_posts;
+  std::deque<std::pair<ProcessId, detail::Event>> m_posts;
   std::vector<ProcessId> m_touched;
   Random m_random;
   Instant m_now{};

@@ -5,6 +5,9 @@
 #include "apps/cli_test.hpp"
 
 namespace granary::blas_cli_test {
+
+using namespace detail;
+
 namespace {
 
 using nlohmann::json;

@@ -6,6 +6,9 @@
 #include "apps/child.hpp"
 
 namespace granary::cholesky_formats_test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::HasSubstr;

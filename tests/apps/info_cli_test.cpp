@@ -17,6 +17,9 @@
 #include "apps/cli_test.hpp"
 
 namespace granary::info_cli_test {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -4,6 +4,9 @@
 #include "apps/cli_test.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::HasSubstr;

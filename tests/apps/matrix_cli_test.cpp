@@ -11,6 +11,9 @@
 #include "apps/child.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -10,6 +10,9 @@
 #include "apps/child.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

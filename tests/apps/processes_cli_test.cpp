@@ -7,6 +7,7 @@
 #include <sstream>
 
 namespace granary::testing {
+
 namespace {
 
 using ::testing::HasSubstr;

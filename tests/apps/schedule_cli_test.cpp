@@ -14,6 +14,7 @@
 #include "apps/cli_test.hpp"
 
 namespace granary {
+
 namespace {
 
 using ::testing::AllOf;

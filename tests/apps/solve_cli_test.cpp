@@ -8,6 +8,7 @@
 #include "apps/cli_test.hpp"
 
 namespace granary {
+
 namespace {
 
 using ::testing::HasSubstr;

@@ -13,6 +13,9 @@
 #include "apps/cli_test.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

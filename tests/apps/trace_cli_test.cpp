@@ -9,6 +9,9 @@
 #include "apps/cli_test.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::Contains;

@@ -4,6 +4,9 @@
 #include <granary/detail/core/backends/divided_device.hpp>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 std::shared_ptr<DeviceApi> first_device_as_three() {

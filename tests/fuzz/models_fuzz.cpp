@@ -9,6 +9,9 @@
 #include "tests/fuzz/target.hpp"
 
 namespace granary::fuzz {
+
+using namespace detail;
+
 namespace {
 
 void estimate(MachineModels const& known) {
@@ -69,6 +72,7 @@ std::vector<std::string> words() {
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace granary;
+  using namespace granary::detail;
   static fuzz::MemoryFile const file;
   static fuzz::Folder const folder;
   file.write(fuzz::text_of(data, size));

@@ -14,7 +14,7 @@ inline void read_tiles(MatrixFileInfo const& info) {
   constexpr std::uint64_t most_elements = 1 << 14;
   if (matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type) > most_elements * size_of(info.scalar_type))
     return;
-  static auto const io = make_async_file_io();
+  static auto const io = detail::make_async_file_io();
   auto const longest = std::max(info.rows, info.cols);
   auto const natural = info.chunk_rows > 0 ? info.chunk_rows : longest;
   auto const tile = std::clamp<std::uint64_t>(natural, 1, 128);

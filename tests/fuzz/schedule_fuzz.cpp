@@ -12,6 +12,9 @@
 #include "tests/fuzz/target.hpp"
 
 namespace granary::fuzz {
+
+using namespace detail;
+
 namespace {
 
 void simulate(Schedule schedule, std::size_t size) {

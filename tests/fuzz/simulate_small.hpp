@@ -13,6 +13,8 @@
 
 namespace granary::fuzz {
 
+using namespace detail;
+
 /// Simulates a graph on a platform, like granary-simulate. Throws what that throws.
 inline void simulate_small(Workload const& workload, Platform const& platform, std::string const& scheduler) {
   constexpr std::size_t most_tasks = 200;

@@ -5,6 +5,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 void Acts::handled(Event const& event, NewIds ids) {
   if (m_on_event) m_on_event(event, ids);
   tell_waiting();

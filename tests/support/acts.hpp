@@ -11,6 +11,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// What a planner did: a command, or a change of memory.
 using Act = std::variant<Allocated, Freed, KeptAside, NotKept, ResultPlaced, ResultDropped, Settled, CopyCommand,
                          RunCommand, AbortCommand, BeginCommand, ShipCommand, RetireCommand, ForgetCommand>;

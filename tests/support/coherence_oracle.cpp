@@ -8,6 +8,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 void CoherenceOracle::require(bool condition, std::function<std::string()> const& message) const {
   if (!condition) throw std::logic_error("oracle: " + message());
 }

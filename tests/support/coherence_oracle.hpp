@@ -21,6 +21,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// An independent judge of a planner's commands: it tracks the value in every place, performs each command's effect,
 /// and throws std::logic_error with one sentence at the first command that breaks a promise. It asks the planner only
 /// for the data of run commands, and for the poisoned data.

@@ -7,6 +7,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 void CoherenceOracle::submit(TaskId id, TaskSubmission const& submitted) {
   if (id.index() >= m_tasks.size()) m_tasks.resize(id.index() + 1);
   auto& task = m_tasks[id.index()];

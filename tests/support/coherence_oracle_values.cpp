@@ -7,6 +7,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 // The application writes something else to all homes in memory that hold the value.
 void CoherenceOracle::event(HomesMayChange const& may) {
   for (std::size_t d = 0; d < m_data.size(); ++d) {

@@ -16,6 +16,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 using MakeDeviceApi = std::shared_ptr<DeviceApi> (*)();
 
 template <class Space>

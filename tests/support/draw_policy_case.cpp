@@ -10,6 +10,9 @@
 #include <algorithm>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 FaultPlan draw_faults(Random& random) {

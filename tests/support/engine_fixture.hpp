@@ -15,6 +15,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// Runs kernels unchanged.
 class PlainWorkers final : public WorkerBackend {
  public:

@@ -25,6 +25,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// The faults in a play.
 struct PlayFaults {
   std::optional<Faults> storage = {};  ///< the storages of origins and homes answer late and out of order, and fail

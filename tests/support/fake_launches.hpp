@@ -17,6 +17,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// Lanes that log their calls. A launch ends when the test ends it, or immediately; then its kernel runs on the calling
 /// thread. The parameters of its tasks are an int, the task's number.
 class FakeLaunches final : public LaunchBackend {

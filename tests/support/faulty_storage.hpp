@@ -15,6 +15,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// The faults. Operations are counted from 1, in the order in which they are started.
 struct Faults {
   std::optional<std::uint64_t> fail_read = {};   ///< this read fails

@@ -18,6 +18,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// A temporary directory that is removed with its contents at the end.
 class TemporaryDirectory {
  public:

@@ -15,6 +15,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 HomeContents judge(Journal const& journal, Topology const& topology, PolicySet policies,
                    PlannerOptions const& options) {
   auto const estimator =

@@ -13,6 +13,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// The content of a home: nothing readable, or the value of a task (0: the initial value; otherwise its number + 1).
 using HomeContents = std::map<DataId, std::optional<std::uint64_t>>;
 

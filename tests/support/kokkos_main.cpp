@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
   ::setenv("GRANARY_MODELS", "off", 0);  // without ctest: nothing is written to the user's cache
   ::testing::InitGoogleTest(&argc, argv);
-  if (auto const obstacle = granary::kokkos_obstacle()) {
+  if (auto const obstacle = granary::detail::kokkos_obstacle()) {
     std::fprintf(stderr, "skipped: %s\n", obstacle->c_str());
     return 77;
   }

@@ -21,6 +21,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// Copies from one disk to another through memory.
 class Bounce final : public CopyBackend {
  public:

@@ -19,6 +19,9 @@
 #include <stdexcept>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 void require(bool condition, std::string const& message) {

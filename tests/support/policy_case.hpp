@@ -16,6 +16,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// The case of a seed: a random application on a random machine with a random pair of policies.
 struct PolicyCase {
   std::uint64_t seed = 0;

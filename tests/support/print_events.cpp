@@ -2,6 +2,9 @@
 #include "support/print_events.hpp"
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 template <class Number>

@@ -9,6 +9,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// One line without line end, for debugging a failed case.
 [[nodiscard]] std::string to_text(Event const& event);
 [[nodiscard]] std::string to_text(Act const& act);

@@ -9,6 +9,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// Any policy, with thresholds that are the default, one byte, or up to `most` bytes, and often few live tasks.
 inline BookingOptions draw_booking(Random& random, Bytes most) {
   BookingOptions drawn;

@@ -13,6 +13,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 // The operations of an application, in order. Data are named by their number in order of registration, not by id,
 // because ids are reused.
 struct RegisterData {

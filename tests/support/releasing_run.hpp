@@ -11,6 +11,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// A scheduler that heeds which task made another one ready, and where that ran.
 class ReleasingRun {
  public:

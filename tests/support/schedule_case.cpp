@@ -16,6 +16,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 PolicyCase with_random_schedule(PolicyCase drawn) {
   Random random(drawn.seed);
   Schedule schedule;

@@ -17,6 +17,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 using Bytewise = std::vector<std::byte>;
 
 /// Bytes that show which task wrote them, and that they are complete.

@@ -10,6 +10,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// A machine in hwloc's notation, such as "numa:2 core:4 pu:1"; all of it may be used.
 inline HostTopology synthetic_topology(std::string const& description) {
   hwloc_topology_t topology = nullptr;

@@ -12,6 +12,9 @@
 #include <type_traits>
 
 namespace granary::kernels {
+
+using namespace detail;
+
 namespace {
 
 void check(cublasStatus_t status, char const* call) {

@@ -15,6 +15,9 @@ static_assert(ROCBLAS_VERSION_MAJOR >= 4,
               "granary needs rocBLAS 4 (ROCm 6) or newer, whose trmm writes to a separate matrix");
 
 namespace granary::kernels {
+
+using namespace detail;
+
 namespace {
 
 void check(rocblas_status status, char const* call) {

@@ -14,6 +14,9 @@
 #include <mutex>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 class Latch {

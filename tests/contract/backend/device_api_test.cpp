@@ -5,6 +5,9 @@
 #include <granary/detail/core/backends/emulated_api.hpp>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(Emulated, DeviceApiContract,

@@ -18,6 +18,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// The case of a seed: a random application on a cluster of equal random machines with random policies.
 struct ClusterCase {
   std::uint64_t seed = 0;

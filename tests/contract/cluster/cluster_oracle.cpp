@@ -10,6 +10,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 ClusterOracle::ClusterOracle(Topology const& topology, std::uint32_t processes)
     : m_topology(topology), m_processes(processes) {
   for (auto& process : m_processes) process.lanes.resize(topology.machine().workers.size());

@@ -19,6 +19,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// An independent judge of a cluster: it executes the application's tasks one after the other in the common order, and
 /// follows what stands in every place of every process, by what their planners are told and what they command. Throws
 /// std::logic_error with one sentence at the first task that reads anything else than in that order, or value that is

@@ -13,6 +13,9 @@
 #include <set>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 // A host with CPU workers, devices, or both; with or without a disk.

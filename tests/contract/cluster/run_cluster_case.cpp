@@ -17,6 +17,9 @@
 #include <variant>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 void demand(bool condition, std::string const& message) {

@@ -13,6 +13,9 @@
 #include <optional>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::HasSubstr;

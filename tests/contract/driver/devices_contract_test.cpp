@@ -9,6 +9,9 @@
 #include <set>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 std::uint64_t bytes_between_devices(Engine& engine) {

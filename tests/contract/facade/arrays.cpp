@@ -8,6 +8,9 @@
 #include <utility>
 
 namespace granary::facade_test {
+
+using namespace detail;
+
 namespace {
 
 template <Kind kind>

@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace granary::facade_test {
+
+using namespace detail;
+
 namespace {
 
 std::string one_of(std::vector<std::string> const& names, Random& random) { return names[random.below(names.size())]; }

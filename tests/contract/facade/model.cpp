@@ -6,6 +6,9 @@
 #include <utility>
 
 namespace granary::facade_test {
+
+using namespace detail;
+
 namespace {
 
 bool on_memory(Place place) { return place < Place::Temporary; }

@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace granary::facade_test {
+
+using namespace detail;
+
 namespace {
 
 [[noreturn]] void fail(std::string const& what) { throw std::runtime_error(what); }

@@ -6,6 +6,9 @@
 #include <string>
 
 namespace granary::facade_test {
+
+using namespace detail;
+
 namespace {
 
 char const* const use_names[] = {"read", "write",   "read_write", "commute", "scratch",

@@ -22,6 +22,9 @@
 #include <string>
 
 namespace granary::facade_test {
+
+using namespace detail;
+
 namespace {
 
 // What went wrong, if anything did.

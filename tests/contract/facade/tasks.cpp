@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace granary::facade_test {
+
+using namespace detail;
+
 namespace {
 
 struct ExclusiveOr {

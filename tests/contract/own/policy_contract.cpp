@@ -17,6 +17,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 void PrintTo(ContractCases const& cases, std::ostream* out) { *out << cases.name; }
 
 namespace {

@@ -28,6 +28,9 @@
 #include <vector>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 /// Hashes by the name of what made the commands.

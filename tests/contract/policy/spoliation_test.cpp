@@ -12,6 +12,9 @@
 #include <utility>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 struct Run {

@@ -18,6 +18,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 class LoopNetwork::LoopWire final : public Processes {
  public:
   LoopWire(LoopNetwork& network, ProcessId self, std::uint64_t seed)

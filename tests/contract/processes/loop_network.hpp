@@ -11,6 +11,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 /// Several engines of one program as processes that reach each other through memory: one thread per process stands for
 /// its network, and copies values from place to place.
 class LoopNetwork {

@@ -16,6 +16,8 @@
 /// Random programs, the same in all processes, and what one of these does with an engine.
 namespace granary::test {
 
+using namespace detail;
+
 using Value = std::uint64_t;
 
 struct Step {

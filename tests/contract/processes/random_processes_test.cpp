@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 // Returns the bytes that were sent.

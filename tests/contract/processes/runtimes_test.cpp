@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 class Make {

@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr VectorUnits processors[] = {VectorUnits::Unknown, VectorUnits::Sse, VectorUnits::Avx, VectorUnits::Avx2,

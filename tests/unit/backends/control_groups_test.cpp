@@ -12,6 +12,9 @@
 #include <string>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

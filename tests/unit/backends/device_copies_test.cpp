@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // Two emulated devices with a slab each, and the copies between them and the host.

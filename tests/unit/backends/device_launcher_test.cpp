@@ -12,6 +12,9 @@
 #include <thread>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 WorkerId const lane{1};

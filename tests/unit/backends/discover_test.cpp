@@ -14,6 +14,9 @@
 #include <string>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 TEST(DiscoverHost, FindsCoresWithinTheMaskAndSomeMemory) {

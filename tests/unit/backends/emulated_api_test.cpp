@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 void wait_for(DeviceApi& api, DeviceApi::Event& event) {

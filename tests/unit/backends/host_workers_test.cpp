@@ -16,6 +16,9 @@
 #include <thread>
 
 namespace granary::host_workers_test {
+
+using namespace detail;
+
 namespace {
 
 // Runs `kernel` on both workers concurrently, `rounds` times.

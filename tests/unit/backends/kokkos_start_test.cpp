@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 TEST(KokkosStart, NothingIsInTheWayWhereKokkosRuns) {

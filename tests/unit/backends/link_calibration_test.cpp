@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // Completes each copy immediately and records its bytes; fails the one at `fail_at`.

@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 class PagePlacement : public ::testing::Test {

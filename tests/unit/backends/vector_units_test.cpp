@@ -8,6 +8,9 @@
 #include <string>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr VectorUnits every_unit[] = {VectorUnits::Unknown, VectorUnits::Sse, VectorUnits::Avx, VectorUnits::Avx2,

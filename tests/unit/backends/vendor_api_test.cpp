@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::HasSubstr;

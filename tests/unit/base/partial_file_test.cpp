@@ -22,6 +22,9 @@
 #include <optional>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

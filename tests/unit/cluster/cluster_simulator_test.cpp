@@ -14,6 +14,9 @@
 #include <string>
 
 namespace granary {
+
+using namespace detail;
+
 namespace cluster_simulator_test {
 namespace {
 

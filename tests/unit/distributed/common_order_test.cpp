@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace granary::common_order_test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

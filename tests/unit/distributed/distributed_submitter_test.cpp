@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace distributed_submitter_test {
 namespace {
 

@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace granary::exchange_test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

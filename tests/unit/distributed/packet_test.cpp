@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 Message ask(std::uint32_t number) {

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 TEST(Addresses, FollowPoolsAndBindings) {

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

@@ -11,6 +11,9 @@
 #include <string>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t nonsense = 0x5a5a5a5a5a5a5a5aU;

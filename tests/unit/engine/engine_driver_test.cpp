@@ -13,6 +13,9 @@
 #include <thread>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::Each;

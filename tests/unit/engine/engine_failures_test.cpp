@@ -13,6 +13,9 @@
 #include <utility>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::Contains;

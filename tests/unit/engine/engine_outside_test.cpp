@@ -14,6 +14,9 @@
 #include <stdexcept>
 
 namespace granary::engine_outside_test {
+
+using namespace detail;
+
 namespace {
 
 using test::EngineFixture;

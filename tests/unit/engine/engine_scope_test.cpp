@@ -18,6 +18,9 @@
 #include <vector>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::StartsWith;

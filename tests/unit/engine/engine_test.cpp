@@ -14,6 +14,9 @@
 #include <thread>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

@@ -15,6 +15,9 @@
 #include <thread>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -9,6 +9,9 @@
 #include <limits>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr auto cpu = WorkerKind::Cpu;

@@ -8,6 +8,9 @@
 #include <cstdint>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 TEST(Pool, IsAlignedAndUsableToItsLastByte) {

@@ -6,6 +6,9 @@
 #include <thread>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 TEST(SpscRing, ShowsNothingBeforeItIsPublished) {

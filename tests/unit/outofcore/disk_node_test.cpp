@@ -13,6 +13,9 @@
 #include <thread>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr NodeId host(0), disk(1);

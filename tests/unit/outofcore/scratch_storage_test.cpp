@@ -10,6 +10,9 @@
 #include "tests/support/message_of.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using test::AlignedMemory;

@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 /// First come, first served, and stops the task that the test names when a group asks.

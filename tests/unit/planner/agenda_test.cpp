@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 static_assert(tasks_are_scarce(0, 0) && tasks_are_scarce(0, 9), "a worker has nothing to do");

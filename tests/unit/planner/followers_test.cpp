@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

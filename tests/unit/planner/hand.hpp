@@ -19,6 +19,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 inline void no_kernel(KernelCall const&) {}
 
 inline std::exception_ptr some_error(std::string const& text = "it broke") {

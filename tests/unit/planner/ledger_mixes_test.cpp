@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace granary::ledger_mixes_test {
+
+using namespace detail;
+
 namespace {
 
 using detail::Ledger;

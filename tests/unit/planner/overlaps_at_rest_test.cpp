@@ -7,6 +7,9 @@
 #include "support/message_of.hpp"
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 /// Views in the memory of a host without workers, used on a device.

@@ -10,6 +10,9 @@
 #include <gmock/gmock.h>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::HasSubstr;

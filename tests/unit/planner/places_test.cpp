@@ -12,6 +12,9 @@
 #include <array>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::IsEmpty;

@@ -13,6 +13,9 @@
 #include <utility>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 // As `eager`, but it calls `at(function)` in each function, and answers what `answer` makes of eager's answer.

@@ -7,6 +7,9 @@
 #include <granary/detail/simulator/simulator.hpp>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 TEST(Replay, GivesTheCommandsOfTheRecordedRun) {

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -5,6 +5,9 @@
 #include <granary/detail/core/base/error.hpp>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 TEST(Staging, TakesTheRoomOfATasksDataAllAtOnce) {

@@ -12,6 +12,9 @@
 #include <string>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 // Gives nothing the first times that it is asked.

@@ -8,6 +8,9 @@
 #include <set>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 TEST(Transfers, FetchOnceForAllWhoWait) {

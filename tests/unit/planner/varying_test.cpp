@@ -11,6 +11,9 @@
 #include <array>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::HasSubstr;

@@ -17,6 +17,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

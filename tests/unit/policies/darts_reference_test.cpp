@@ -16,6 +16,9 @@
 // DARTS compared with Algorithm 3 written as scans, on random events.
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 class SlowDarts final : public Scheduler {

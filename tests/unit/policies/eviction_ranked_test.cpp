@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace granary::test::eviction_ranked_test {
+
+using namespace detail;
+
 namespace {
 
 constexpr GroupId g0{0};

@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace granary::test::eviction_test {
+
+using namespace detail;
+
 namespace {
 
 constexpr GroupId g0{0};

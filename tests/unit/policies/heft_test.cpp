@@ -11,6 +11,9 @@
 #include <string>
 
 namespace granary::test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

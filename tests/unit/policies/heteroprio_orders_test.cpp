@@ -7,6 +7,9 @@
 #include <limits>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

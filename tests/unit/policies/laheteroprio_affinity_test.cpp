@@ -6,6 +6,9 @@
 #include <initializer_list>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t mn0 = 1, mn1 = 2, mn2 = 4, all = mn0 | mn1 | mn2;

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 namespace granary::laheteroprio_distances_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

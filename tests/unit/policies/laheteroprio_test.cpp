@@ -6,6 +6,9 @@
 #include <granary/detail/core/base/error.hpp>
 
 namespace granary::test::laheteroprio_test {
+
+using namespace detail;
+
 namespace {
 
 struct LaheteroprioRun : HeteroprioRun {

@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace granary::test::lfq_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

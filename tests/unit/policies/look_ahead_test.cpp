@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace granary::test::look_ahead_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace granary::test::lws_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

@@ -9,6 +9,8 @@
 
 namespace granary {
 
+using namespace detail;
+
 struct GraphOfTiles : OrderGraph {
   explicit GraphOfTiles(std::uint32_t tiles) {
     for (std::uint32_t i = 0; i < tiles; ++i) add_data({.bytes = 1});

@@ -18,6 +18,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

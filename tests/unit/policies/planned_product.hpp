@@ -11,6 +11,8 @@
 
 namespace granary::test {
 
+using namespace detail;
+
 inline constexpr GroupId first_group{0};
 inline constexpr GroupId second_group{1};
 

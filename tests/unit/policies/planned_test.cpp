@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using test::FakeRun;

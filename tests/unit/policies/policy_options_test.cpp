@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace granary::test::prio_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace granary::test::queues_test {
+
+using namespace detail;
+
 namespace {
 
 constexpr GroupId g0{0};

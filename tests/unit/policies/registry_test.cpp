@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 namespace granary::registry_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::AllOf;

@@ -19,6 +19,9 @@
 #include <vector>
 
 namespace granary::static_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::AllOf;

@@ -7,6 +7,9 @@
 #include <array>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

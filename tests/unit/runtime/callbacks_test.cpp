@@ -21,6 +21,9 @@
 #include <utility>
 
 namespace granary::callbacks_test {
+
+using namespace detail;
+
 namespace {
 
 using test::Increase;

@@ -21,6 +21,9 @@
 #include <vector>
 
 namespace granary::divided_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::AllOf;

@@ -12,6 +12,9 @@
 #include "support/synthetic_topology.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using test::synthetic_topology;

@@ -16,6 +16,9 @@
 #include <optional>
 
 namespace granary::machine_cache_test {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

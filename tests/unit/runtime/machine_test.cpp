@@ -11,6 +11,9 @@
 #include <gtest/gtest.h>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::AllOf;

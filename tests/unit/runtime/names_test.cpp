@@ -19,6 +19,9 @@
 #include <vector>
 
 namespace granary::names_test {
+
+using namespace detail;
+
 namespace {
 
 using Vector = Kokkos::View<double*, Kokkos::HostSpace>;

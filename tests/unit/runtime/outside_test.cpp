@@ -20,6 +20,9 @@
 #include <vector>
 
 namespace granary::outside_test {
+
+using namespace detail;
+
 namespace {
 
 using test::Increase;

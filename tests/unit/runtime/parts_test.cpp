@@ -10,6 +10,9 @@
 #include <string>
 
 namespace granary::parts_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::AllOf;

@@ -19,6 +19,9 @@
 #include <vector>
 
 namespace granary::reduce_test {
+
+using namespace detail;
+
 namespace {
 
 using test::Fail;

@@ -14,6 +14,9 @@
 #include <thread>
 
 namespace granary::runtime_test {
+
+using namespace detail;
+
 namespace {
 
 using Numbers = Kokkos::View<std::int64_t*, Kokkos::HostSpace>;

@@ -18,6 +18,9 @@
 #include <vector>
 
 namespace granary::teams_test {
+
+using namespace detail;
+
 namespace {
 
 using test::message_of;

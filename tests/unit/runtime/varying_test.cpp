@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace granary::varying_test {
+
+using namespace detail;
+
 namespace {
 
 using test::message_of;

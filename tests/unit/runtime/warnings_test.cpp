@@ -11,6 +11,9 @@
 #include <string>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -15,6 +15,9 @@
 #include <map>
 
 namespace granary::schedule_recorder_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::HasSubstr;

@@ -11,6 +11,9 @@
 #include <utility>
 
 namespace granary::simulator_test {
+
+using namespace detail;
+
 namespace {
 
 void no_kernel(KernelCall const&) {}

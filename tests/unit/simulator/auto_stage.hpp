@@ -21,6 +21,8 @@
 
 namespace granary::auto_scheduler_test {
 
+using namespace detail;
+
 inline void no_kernel(KernelCall const&) {}
 
 inline constexpr double one_millisecond = 1e6;  // operations, at one a nanosecond

@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using enum AccessMode;

@@ -10,6 +10,9 @@
 #include <set>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 void host_kernel(KernelCall const&) {}

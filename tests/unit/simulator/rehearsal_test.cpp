@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace granary::rehearsal_test {
+
+using namespace detail;
+
 namespace {
 
 void no_kernel(KernelCall const&) {}

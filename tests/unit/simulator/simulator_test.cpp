@@ -14,6 +14,9 @@
 #include <string>
 
 namespace granary::simulator_test {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

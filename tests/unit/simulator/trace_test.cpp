@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace granary::trace_test {
+
+using namespace detail;
+
 namespace {
 
 void no_kernel(KernelCall const&) {}

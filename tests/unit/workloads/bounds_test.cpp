@@ -23,6 +23,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -17,6 +17,9 @@
 #include <set>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // Largest makespan in units: the end of a task that starts then still fits in Gecode's integers.

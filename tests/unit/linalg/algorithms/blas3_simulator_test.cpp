@@ -9,6 +9,9 @@
 #include <functional>
 
 namespace granary::blas3_simulator_test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t order = 40;

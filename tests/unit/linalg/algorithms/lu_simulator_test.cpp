@@ -8,6 +8,9 @@
 #include "unit/linalg/lu.hpp"
 
 namespace granary::lu_simulator_test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t tile = 16;

@@ -15,6 +15,9 @@
 #include "tests/support/message_of.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using test::entry;

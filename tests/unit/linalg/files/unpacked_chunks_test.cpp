@@ -18,6 +18,9 @@
 #include "tests/support/matrix_file_support.hpp"
 
 namespace granary::unpacked_chunks_test {
+
+using namespace detail;
+
 namespace {
 
 using test::unpacked_chunks;

@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace granary::cold_kernels_test {
+
+using namespace detail;
+
 namespace {
 
 using Seconds = std::chrono::duration<double>;

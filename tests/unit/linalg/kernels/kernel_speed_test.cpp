@@ -7,6 +7,9 @@
 #include <cmath>
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 // No time is asserted: only that these are speeds.

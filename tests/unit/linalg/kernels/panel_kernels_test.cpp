@@ -4,6 +4,9 @@
 #include "unit/linalg/lu.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::random_rectangle;

@@ -16,6 +16,9 @@
 #include "unit/linalg/exact.hpp"
 
 namespace granary::portable_test {
+
+using namespace detail;
+
 namespace {
 
 using testing::largest_difference;

@@ -13,6 +13,9 @@
 #include "unit/linalg/tile.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::entry;

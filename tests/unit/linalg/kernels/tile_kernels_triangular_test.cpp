@@ -17,6 +17,9 @@
 #include "unit/linalg/tile.hpp"
 
 namespace granary {
+
+using namespace detail;
+
 namespace {
 
 using testing::diags;

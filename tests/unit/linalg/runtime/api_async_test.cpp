@@ -12,6 +12,9 @@
 #include <utility>
 
 namespace granary::api_async_test {
+
+using namespace detail;
+
 namespace {
 
 using namespace testing;

@@ -10,6 +10,9 @@
 #include "unit/linalg/lu.hpp"
 
 namespace granary::devices_test {
+
+using namespace detail;
+
 namespace {
 
 using namespace testing;

@@ -38,7 +38,7 @@ class TileBytes : public Files {
   [[nodiscard]] std::string store(Rectangle<double> const& a, bool npy) const {
     write("A.h5", a, tile);
     if (!npy) return file("A.h5");
-    auto const io = make_async_file_io();
+    auto const io = detail::make_async_file_io();
     auto const source = open_matrix_source(open_matrix_file(file("A.h5")), tile, MatrixPart::All, io);
     NpySink sink(io, file("A.npy"), source->tiling(), ScalarType::Float64);
     copy_matrix(*source, sink, source->largest_tile_bytes() + io_alignment);

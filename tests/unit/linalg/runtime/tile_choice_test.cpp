@@ -13,6 +13,9 @@
 #include "unit/linalg/api.hpp"
 
 namespace granary::tile_choice_test {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;
