@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/runtime/config.hpp>
 
+#include <granary/detail/auto/auto_scheduler.hpp>
 #include <granary/detail/core/backends/blas_threads.hpp>
 #include <granary/detail/core/backends/discover.hpp>
 #include <granary/detail/core/backends/host_workers.hpp>
@@ -11,7 +12,6 @@
 #include <granary/detail/runtime/address_space.hpp>
 #include <granary/detail/runtime/host_plan.hpp>
 #include <granary/detail/runtime/machine.hpp>
-#include <granary/detail/simulator/auto/auto_scheduler.hpp>
 #include <granary/detail/trace/trace_file.hpp>
 
 #include <unistd.h>

@@ -29,7 +29,9 @@ LAYERS = {
                              + ["core/policy/eviction_policy.hpp"] + PLANNER_SHARES,
     "core/planner/dispatch": POLICY + ["core/planner/movement", "core/planner/failure.hpp"] + PLANNER_SHARES,
     "core/planner": POLICY + ["core/planner/movement", "core/planner/dispatch"],
+    "bounds": MODEL,
     "schedules": MODEL,
+    "schedules/search": MODEL + ["bounds"],
     "schedules/recorder": PLANNER + ["schedules"],
     "policies": POLICY + ["schedules"],
     "distributed": PLANNER,
@@ -38,14 +40,14 @@ LAYERS = {
     "simulator": PLANNER,
     "simulator/cluster": PLANNER + ["distributed", "simulator"],
     # The scheduler that simulates.
-    "simulator/auto": PLANNER + ["simulator", "policies"],
+    "auto": PLANNER + ["simulator", "policies"],
     "trace": MODEL,
     "core/engine": PLANNER,
     "core/backends": ENGINE,
     "outofcore": BASE,
     "outofcore/disk_node.hpp": ENGINE + ["outofcore"],
     "outofcore/disk_node.cpp": DISK_NODE + BASE,
-    "runtime": ENGINE + ["core/backends", "distributed", "distributed/wires", "outofcore", "policies", "schedules", "schedules/recorder", "simulator/auto", "trace"] + DISK_NODE,
+    "runtime": ENGINE + ["core/backends", "distributed", "distributed/wires", "outofcore", "policies", "schedules", "schedules/recorder", "auto", "trace"] + DISK_NODE,
     # All that includes mpi.h.
     "mpi": ENGINE + ["distributed", "distributed/wires", "runtime"],
     "linalg/data": MODEL + ["core/backends/kokkos_core.hpp"],
@@ -61,12 +63,10 @@ LAYERS = {
     "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp", "distributed/wires/processes.hpp"]
                       + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")]
                       + [f"core/engine/{name}.hpp" for name in ("model_file", "performance_models")],
-    "workloads/bounds": MODEL,
-    "workloads/search": MODEL + ["workloads/bounds"],
     "workloads": MODEL + ["linalg/data", "linalg/priorities"] + ALGORITHMS,
 }
 # The top-level folders, lowest first: none includes one that follows it, whatever the table says.
-FOLDERS = ["core", "schedules", "policies", "distributed", "simulator", "trace", "outofcore", "runtime", "linalg", "mpi", "workloads"]
+FOLDERS = ["core", "bounds", "schedules", "policies", "distributed", "simulator", "auto", "trace", "outofcore", "runtime", "linalg", "mpi", "workloads"]
 # Everything may be included by these; include/granary is the front door.
 TOP = ["include", "apps", "examples", "bench", "tests", "docs"]
 

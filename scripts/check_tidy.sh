@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 checks=()
-all=(core distributed mpi policies schedules simulator trace outofcore runtime linalg workloads apps)
+all=(auto bounds core distributed mpi policies schedules simulator trace outofcore runtime linalg workloads apps)
 if [[ ${1-} == --fast ]]; then
   checks=(-checks='-clang-analyzer-*,-bugprone-reserved-identifier')
   shift

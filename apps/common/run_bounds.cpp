@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/run_bounds.hpp"
 
+#include <granary/detail/bounds/bounds.hpp>
 #include <granary/detail/trace/html_report.hpp>
 #include <granary/detail/trace/load_bounds.hpp>
-#include <granary/detail/workloads/bounds/bounds.hpp>
 
 #include <algorithm>
 #include <map>

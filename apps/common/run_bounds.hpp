@@ -19,7 +19,7 @@ struct Operations {
 };
 
 /// Adds lower bounds for any schedule of the operations to a trace's totals:
-/// - `least seconds at measured speed`: the mixed bound (workloads/bounds) with the mean times of the run's own tasks,
+/// - `least seconds at measured speed`: the mixed bound (bounds/) with the mean times of the run's own tasks,
 ///   by codelet, operations and kind of worker. Present if every task ran and was recorded. A codelet is not placed on
 ///   a kind of worker that ran none of its tasks. With `area seconds` and `critical path seconds`.
 /// - `least bytes loaded`, by the memories of all devices together, and `least bytes loaded into NAME` for each: the

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/schedules/schedule.hpp>
-#include <granary/detail/workloads/search/constraints/constraint_search.hpp>
+#include <granary/detail/schedules/search/constraints/constraint_search.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/partial_file.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/workloads/search/constraints/constraint_search.hpp>
+#include <granary/detail/schedules/search/constraints/constraint_search.hpp>
 #include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>

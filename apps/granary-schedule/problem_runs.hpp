@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/bounds/bounds.hpp>
 #include <granary/detail/core/policy/policy_set.hpp>
-#include <granary/detail/policies/schedulers/static.hpp>
+#include <granary/detail/policies/static/static.hpp>
 #include <granary/detail/schedules/schedule.hpp>
+#include <granary/detail/schedules/search/list_schedule.hpp>
 #include <granary/detail/simulator/platform.hpp>
-#include <granary/detail/workloads/bounds/bounds.hpp>
-#include <granary/detail/workloads/search/list_schedule.hpp>
 
 #include <optional>
 #include <string>

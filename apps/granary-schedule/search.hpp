@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/schedules/schedule.hpp>
-#include <granary/detail/workloads/search/annealing.hpp>
+#include <granary/detail/schedules/search/annealing.hpp>
 
 #include <cstdint>
 #include <functional>

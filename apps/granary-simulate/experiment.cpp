@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiment.hpp"
 
+#include <granary/detail/bounds/bounds.hpp>
+#include <granary/detail/bounds/transfer_bounds.hpp>
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/schedules/schedule.hpp>
 #include <granary/detail/simulator/platform_truth.hpp>
 #include <granary/detail/trace/html_report.hpp>
 #include <granary/detail/trace/trace_file.hpp>
-#include <granary/detail/workloads/bounds/bounds.hpp>
-#include <granary/detail/workloads/bounds/transfer_bounds.hpp>
 #include <granary/detail/workloads/priorities.hpp>
 #include <granary/detail/workloads/task_graph_file.hpp>
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/detail/workloads/bounds/bounds.hpp>
+#include <granary/detail/bounds/bounds.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/bounds/bounds.hpp>
 #include <granary/detail/simulator/platform_truth.hpp>
-#include <granary/detail/workloads/bounds/bounds.hpp>
 
 #include "values.hpp"
 

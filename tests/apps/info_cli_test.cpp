@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/auto/auto_scheduler.hpp>
 #include <granary/detail/core/backends/device_api.hpp>
 #include <granary/detail/core/backends/kokkos_compat.hpp>
 #include <granary/detail/core/engine/model_file.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/simulator/auto/auto_scheduler.hpp>
 
 #include <sched.h>
 #include <sys/resource.h>

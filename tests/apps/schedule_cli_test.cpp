@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/schedules/schedule.hpp>
-#include <granary/detail/workloads/search/constraints/constraint_search.hpp>
+#include <granary/detail/schedules/search/constraints/constraint_search.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads schedules, writes them again, and runs a small graph as they say.
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/policies/schedulers/static.hpp>
+#include <granary/detail/policies/static/static.hpp>
 #include <granary/detail/schedules/schedule.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 

@@ -33,7 +33,7 @@ class CheckLayers(unittest.TestCase):
         self.refused("core/base/a.hpp", "#include <granary/detail/core/model/task.hpp>")
         self.refused("core/policy/a.hpp", "#include <granary/detail/core/planner/planner.hpp>")
         self.refused("core/planner/a.cpp", "#include <granary/detail/policies/registry.hpp>")
-        self.refused("policies/schedulers/a.cpp", "#include <granary/detail/core/planner/planner.hpp>")
+        self.refused("policies/darts/a.cpp", "#include <granary/detail/core/planner/planner.hpp>")
         self.refused("core/engine/a.cpp", "#include <granary/detail/simulator/simulator.hpp>")
         self.refused("simulator/a.cpp", "#include <granary/detail/core/engine/engine.hpp>")
         self.refused("linalg/kernels/a.hpp", "#include <granary/detail/core/backends/host.hpp>")
@@ -57,7 +57,7 @@ class CheckLayers(unittest.TestCase):
 
     def test_includes_downwards(self):
         self.accepted("core/model/a.hpp", "#include <granary/detail/core/base/ids.hpp>")
-        self.accepted("policies/schedulers/a.cpp", "#include <granary/detail/core/policy/scheduler.hpp>")
+        self.accepted("policies/darts/a.cpp", "#include <granary/detail/core/policy/scheduler.hpp>")
         self.accepted("linalg/kernels/a.hpp", "#include <granary/detail/core/backends/kokkos_compat.hpp>")
         self.accepted("tests/unit/a_test.cpp", "#include <granary/detail/runtime/runtime.hpp>")
 
@@ -124,12 +124,12 @@ class CheckLayers(unittest.TestCase):
         self.accepted("core/backends/cuda_interop.hpp", "#include <cuda_runtime.h>")
 
     def test_policies_own_nothing(self):
-        self.refused("policies/schedulers/a.hpp", "#include <mutex>")
+        self.refused("policies/darts/a.hpp", "#include <mutex>")
         self.refused("policies/eviction/a.cpp", "#include <thread>")
-        self.refused("policies/schedulers/a.cpp", "auto t = std::chrono::steady_clock::now();")
+        self.refused("policies/darts/a.cpp", "auto t = std::chrono::steady_clock::now();")
 
     def test_environment(self):
-        self.refused("policies/schedulers/a.cpp", 'auto* e = std::getenv("X");')
+        self.refused("policies/darts/a.cpp", 'auto* e = std::getenv("X");')
         self.refused("core/engine/a.cpp", 'auto* e = ::getenv("X");')
         self.refused("trace/a.cpp", 'auto* e = std::getenv("X");')
         self.accepted("runtime/config.cpp", 'auto* e = std::getenv("X");')

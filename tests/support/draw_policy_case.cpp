@@ -4,8 +4,8 @@
 
 #include "support/random_machine.hpp"
 
+#include <granary/detail/auto/auto_scheduler.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/simulator/auto/auto_scheduler.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/random.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/policies/schedulers/static.hpp>
+#include <granary/detail/policies/static/static.hpp>
 #include <granary/detail/schedules/schedule.hpp>
 #include <granary/detail/schedules/signatures.hpp>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/policies/order/bands.hpp>
-#include <granary/detail/policies/order/coordinates.hpp>
-#include <granary/detail/policies/order/find_order.hpp>
-#include <granary/detail/policies/order/replay.hpp>
+#include <granary/detail/policies/planned/bands.hpp>
+#include <granary/detail/policies/planned/coordinates.hpp>
+#include <granary/detail/policies/planned/find_order.hpp>
+#include <granary/detail/policies/planned/replay.hpp>
 
 #include "order_graphs.hpp"
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/random.hpp>
+#include <granary/detail/policies/dmda/expected_start.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/policies/schedulers/expected_start.hpp>
 
 #include <support/fake_system_view.hpp>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/policies/schedulers/laheteroprio_affinity.hpp>
+#include <granary/detail/policies/heteroprio/laheteroprio_affinity.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/policies/schedulers/laheteroprio_distances.hpp>
+#include <granary/detail/policies/heteroprio/laheteroprio_distances.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/policies/schedulers/laheteroprio.hpp>
+#include <granary/detail/policies/heteroprio/laheteroprio.hpp>
 
 #include "heteroprio_fixture.hpp"
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/detail/policies/order/order_graph.hpp>
+#include <granary/detail/policies/planned/order_graph.hpp>
 
 #include <algorithm>
 #include <cstdint>

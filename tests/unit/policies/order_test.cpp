@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/random.hpp>
-#include <granary/detail/policies/order/find_order.hpp>
-#include <granary/detail/policies/order/growth.hpp>
-#include <granary/detail/policies/order/least_missing.hpp>
+#include <granary/detail/policies/planned/find_order.hpp>
+#include <granary/detail/policies/planned/growth.hpp>
+#include <granary/detail/policies/planned/least_missing.hpp>
 
 #include "order_graphs.hpp"
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/policies/order/replay.hpp>
+#include <granary/detail/policies/planned/replay.hpp>
 #include <granary/detail/policies/registry.hpp>
 
 #include "planned_product.hpp"

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/policies/common/slower_groups.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/policies/schedulers/slower_groups.hpp>
 #include <support/fake_system_view.hpp>
 
 #include <gmock/gmock.h>

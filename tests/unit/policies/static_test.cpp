@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/policies/schedulers/static.hpp>
+#include <granary/detail/policies/static/static.hpp>
 #include <granary/detail/schedules/recorder/schedule_recorder.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/policies/schedulers/turns.hpp>
+#include <granary/detail/policies/planned/turns.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

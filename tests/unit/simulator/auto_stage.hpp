@@ -2,8 +2,8 @@
 // Toy schedulers among which "auto" chooses, what they were told, and a simulator with them.
 #pragma once
 
+#include <granary/detail/auto/auto_scheduler.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/simulator/auto/auto_scheduler.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/auto/rehearsal.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/simulator/auto/rehearsal.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/bounds/bounds.hpp>
+#include <granary/detail/bounds/longest_path.hpp>
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/random.hpp>
 #include <granary/detail/core/model/task.hpp>
 #include <granary/detail/core/model/task_graph.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/simulator/simulator.hpp>
-#include <granary/detail/workloads/bounds/bounds.hpp>
-#include <granary/detail/workloads/bounds/longest_path.hpp>
 #include <granary/detail/workloads/tiled_cholesky.hpp>
 
 #include "support/message_of.hpp"

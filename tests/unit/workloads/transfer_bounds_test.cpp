@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/bounds/transfer_bounds.hpp>
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/workloads/bounds/transfer_bounds.hpp>
 
 #include <gtest/gtest.h>
 

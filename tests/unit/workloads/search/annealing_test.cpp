@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/workloads/search/annealing.hpp>
+#include <granary/detail/schedules/search/annealing.hpp>
 
 #include "search_graph.hpp"
 #include "support/message_of.hpp"

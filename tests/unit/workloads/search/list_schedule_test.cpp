@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/workloads/search/list_schedule.hpp>
+#include <granary/detail/schedules/search/list_schedule.hpp>
 
 #include "search_graph.hpp"
 #include "support/seeds.hpp"

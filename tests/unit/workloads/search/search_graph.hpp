@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/base/random.hpp>
-#include <granary/detail/workloads/search/list_schedule.hpp>
+#include <granary/detail/schedules/search/list_schedule.hpp>
 
 #include <algorithm>
 #include <array>

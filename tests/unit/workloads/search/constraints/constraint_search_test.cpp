@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/workloads/search/constraints/constraint_search.hpp>
+#include <granary/detail/schedules/search/constraints/constraint_search.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,61 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/policies/dmda/told_tasks.hpp>
+
+#include <span>
+
+namespace granary::detail {
+
+void ToldTasks::submitted(TaskId task) {
+  if (task == m_finished) {  // a worker gave it back: what depends on it waits again
+    m_finished = {};
+    m_graph[m_ids.at(task)].waits = true;
+    return;
+  }
+  end_finished();
+  auto const& told = m_view->task(task);
+  auto& node = m_graph.add(AccessList(std::span(told.accesses.begin(), told.accesses.size())));
+  node.told = task;
+  node.priority = told.priority;
+  node.allowed_groups = told.allowed_groups;
+  m_ids.insert(task, node.id);
+}
+
+void ToldTasks::ready(TaskId task) {
+  end_finished();
+  if (!m_ids.contains(task)) submitted(task);
+  m_graph[m_ids.at(task)].waits = false;
+}
+
+void ToldTasks::finished(TaskId task) {
+  end_finished();
+  if (m_ids.contains(task)) m_finished = task;
+}
+
+void ToldTasks::cancelled(TaskId task) {
+  end_finished();
+  if (m_ids.contains(task)) erase(task);
+}
+
+ToldTasks::Node* ToldTasks::find(TaskId task) { return m_ids.contains(task) ? m_graph.find(m_ids.at(task)) : nullptr; }
+
+std::vector<ToldTasks::Node*> const& ToldTasks::released() {
+  end_finished();
+  std::erase_if(m_released, [](Node const* node) { return !node->waits; });
+  return m_released;
+}
+
+void ToldTasks::end_finished() {
+  if (!m_finished.valid()) return;
+  TaskId const task = m_finished;
+  m_finished = {};
+  m_released.clear();
+  erase(task);
+}
+
+void ToldTasks::erase(TaskId task) {
+  TaskId const id = m_ids.take(task);
+  std::erase(m_released, m_graph.find(id));
+  m_graph.finish(id, [&](Node& after) { m_released.push_back(&after); });
+}
+
+}  // namespace granary::detail
