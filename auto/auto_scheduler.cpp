@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <future>
 #include <limits>
 #include <span>
+#include <system_error>
+#include <type_traits>
 
 namespace granary {
 
@@ -54,7 +57,19 @@ constexpr double few_bytes = 0.75;
 constexpr double departed = 1.2;
 constexpr std::size_t first_compared = 64;
 
-// A rehearsal is as large as the planner of a run, and each thread of a run may hold one in its part of the heap.
+// A rehearsal is as large as the planner of a run, and each thread has its own part of the heap, the end of which glibc
+// keeps. A thread that has ended leaves its part to the next one: so all rehearsals of a run are in one.
+template <class Function>
+auto rehearse_apart(Function&& rehearse) {
+  std::future<std::invoke_result_t<Function>> result;
+  try {
+    result = std::async(std::launch::async, rehearse);
+  } catch (std::system_error const&) {  // no more threads
+    return rehearse();
+  }
+  return result.get();
+}
+
 void give_back_free_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -345,7 +360,7 @@ void AutoScheduler::choose() {
   for (TaskId const task : tasks) work += seconds(shortest_time(*m_view, task));
   auto const most_tasks = affordable(work);
   if (most_tasks < few_tasks) return;
-  auto candidates = rehearse(tasks, most_tasks);
+  auto candidates = rehearse_apart([&] { return rehearse(tasks, most_tasks); });
   give_back_free_memory();
   if (candidates.empty()) return;
   ++m_choices;

@@ -68,5 +68,24 @@ TEST(ResidentMemory, OfUpdatedTilesIsWhatTheDocumentsPromise) {
   }
 }
 
+// Each choice may be made by another thread, which has its own part of the heap. As many tasks as may live wait for the
+// first choice, and each of the others comes after 128 tasks, if these took another time than was believed.
+TEST(ResidentMemory, DoesNotGrowWithTheChoicesOfAuto) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  constexpr std::uint64_t order = 100;
+  constexpr std::uint64_t steps = 26;  // 96,876 tasks
+  constexpr Bytes limit = 1000 * 4_KiB;
+  auto const visit = [&](char const* budget) {
+    auto const scheduler = std::string("auto:candidates=planned+darts:tasks=") + budget;
+    auto const result = visit_tiles(scheduler, "held", order, steps, limit);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return static_cast<Bytes>(result.peak_kibibytes) * 1024;
+  };
+  auto const of_one = visit("200000");
+  EXPECT_LE(visit("1200000"), of_one + 16_MiB);
+}
+
 }  // namespace
 }  // namespace granary
