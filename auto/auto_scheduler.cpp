@@ -42,10 +42,12 @@ constexpr std::uint64_t told_ahead = 16;
 // each of them so many, and another choice is made only if it can simulate so many of the few.
 constexpr std::uint64_t enough_tasks = 3000;
 constexpr std::size_t few_candidates = 3;
-// Beliefs that differ by less than this part do not count: a likelier candidate is used. Of parts of runs, and of whole
-// ones.
+// Beliefs that differ by less than this part do not count. Of parts of runs, where a likelier candidate is used; and of
+// whole ones, where the one that moves the fewest bytes is. If all workers share one memory, these go to and from a
+// disk, whose times are known less well.
 constexpr double like_in_part = 0.03;
-constexpr double like_on_the_whole = 0.01;
+constexpr double like_on_the_whole = 0.02;
+constexpr double like_beside_a_disk = 0.05;
 // The present scheduler stays while another one is not faster by this part, and by the time in which the present data
 // of memories would come anew.
 constexpr double worth_changing = 0.02;
@@ -446,11 +448,14 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(std::vector<TaskId
     if (able)
       candidates.push_back({name, run->seconds(), static_cast<double>(run->bytes_moved()), run->ends(), run->limit()});
   }
-  // Likelier ones first.
   auto const fastest = std::ranges::min_element(candidates, {}, &Candidate::seconds);
   if (fastest != candidates.end()) {
-    double const near = (1 + (each < all ? like_in_part : like_on_the_whole)) * fastest->seconds;
-    auto const chosen = std::ranges::find_if(candidates, [&](Candidate const& c) { return c.seconds <= near; });
+    auto const on_the_whole = has_one_memory() ? like_beside_a_disk : like_on_the_whole;
+    double const near = (1 + (each < all ? like_in_part : on_the_whole)) * fastest->seconds;
+    auto const chosen = std::ranges::min_element(candidates, {}, [&](Candidate const& c) {
+      if (c.seconds > near) return std::numeric_limits<double>::infinity();
+      return each < all ? 0 : c.bytes;
+    });
     std::rotate(candidates.begin(), chosen, chosen + 1);
     std::stable_sort(candidates.begin() + 1, candidates.end(),
                      [](auto const& a, auto const& b) { return a.seconds < b.seconds; });

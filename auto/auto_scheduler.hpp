@@ -73,7 +73,8 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 };
 
 /// Chooses a scheduler, and its eviction policy: it simulates the tasks that wait under each candidate, with the
-/// present estimates and the links of the machine (see Rehearsal), and goes on with the fastest one. Until it knows
+/// present estimates and the links of the machine (see Rehearsal), and goes on with the fastest one; of whole runs that
+/// are about as fast, with the one that moves the fewest bytes. Until it knows
 /// enough it uses `darts`: while the codelets of more than a tenth of the tasks were not measured on any kind of
 /// worker. If those of the first tasks were measured, it begins with `planned` where all workers share one memory, and
 /// with `dmdas` elsewhere.
