@@ -93,7 +93,7 @@ struct Kernels {
   VectorUnits vectors;
 };
 
-// Those of OpenBLAS, BLIS and MKL, in small letters.
+// The kernels of OpenBLAS, BLIS and MKL, in lower case.
 constexpr Kernels known_kernels[] = {
     {"prescott", VectorUnits::Sse},      {"core2", VectorUnits::Sse},
     {"penryn", VectorUnits::Sse},        {"dunnington", VectorUnits::Sse},

@@ -13,11 +13,11 @@ GRANARY_EXPORT void set_blas_threads(int threads);
 /// not set).
 [[nodiscard]] GRANARY_EXPORT int blas_threads();
 
-/// Whether several threads may call the process's BLAS at once, each with BLAS threads of its own: MKL, and OpenBLAS
+/// True if several threads may call the process's BLAS at once, each with BLAS threads of its own: MKL, and OpenBLAS
 /// that was built with OpenMP. With the threads of its own that OpenBLAS has otherwise, calls wait for each other.
 [[nodiscard]] GRANARY_EXPORT bool blas_has_threads_by_caller();
 
-/// Whether each thread has its own number of BLAS threads: OpenBLAS that was built with OpenMP takes OpenMP's number,
+/// True if each thread has its own number of BLAS threads: OpenBLAS that was built with OpenMP takes OpenMP's number,
 /// which belongs to the calling thread, and a limit set by one thread does not hold on another.
 [[nodiscard]] GRANARY_EXPORT bool blas_threads_differ_by_caller();
 

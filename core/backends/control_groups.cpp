@@ -30,7 +30,7 @@ Limit least_upwards(fs::path const& mount, std::string const& group, ReadGroup<L
   return least;
 }
 
-// The least limit of the groups of `membership`, those of version 2 and those of a controller of version 1.
+// The lowest limit of the groups of `membership`: groups of version 2, and of a controller of version 1.
 template <class Limit>
 Limit least_limit(fs::path const& membership, fs::path const& root, std::string const& controller,
                   ReadGroup<Limit> const& read_v1, ReadGroup<Limit> const& read_v2) {

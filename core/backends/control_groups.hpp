@@ -9,9 +9,9 @@
 
 namespace granary::detail {
 
-// What Linux' control groups (cgroups) of versions 1 and 2 allow a process: containers and batch systems set this.
-// `membership` is in the format of /proc/self/cgroup, and the groups' files are below `root` (/sys/fs/cgroup). A limit
-// of any group along the path counts; groups that are not mounted have none.
+// The limits that Linux' control groups (cgroups, versions 1 and 2) set for a process; containers and batch systems use
+// them. `membership` is in the format of /proc/self/cgroup, and the groups' files are below `root` (/sys/fs/cgroup). A
+// limit of any group along the path counts; groups that are not mounted have none.
 
 /// The lowest limit of memory; `unbounded` if there is none.
 [[nodiscard]] GRANARY_EXPORT Bytes control_group_memory_limit(std::filesystem::path const& membership,

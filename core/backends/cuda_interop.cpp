@@ -28,7 +28,7 @@ struct Runtime {
   static char const* text(Status status) { return cudaGetErrorString(status); }
   static char const* error_name(Status status) { return cudaGetErrorName(status); }
   static Status last_error() { return cudaGetLastError(); }
-  // Whether the context is broken: every later call fails with the same error, and the memory's content is lost.
+  // True if the context is broken: every later call fails with the same error, and the memory's content is lost.
   static bool is_lost(Status status) {
     switch (status) {
       case cudaErrorDevicesUnavailable:
@@ -59,7 +59,7 @@ struct Runtime {
   static Status device_count(int* count) { return cudaGetDeviceCount(count); }
   static Status current_device(int* device) { return cudaGetDevice(device); }
   static Status set_device(int device) { return cudaSetDevice(device); }
-  // Whether the process has a context on the device. cudaSetDevice would create one.
+  // True if the process has a context on the device. cudaSetDevice would create one.
   static bool in_use(int device) {
     unsigned flags = 0;
     int active = 1;

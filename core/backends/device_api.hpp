@@ -65,7 +65,7 @@ class GRANARY_EXPORT DeviceApi {
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual int devices() const = 0;
   [[nodiscard]] virtual DeviceProperties properties(int device) const = 0;
-  /// Whether the devices run the codelets' host kernels.
+  /// True if the devices run the codelets' host kernels.
   [[nodiscard]] virtual bool emulated() const = 0;
 
   /// Allocates device memory, aligned to at least 256 bytes; waits.
@@ -77,7 +77,7 @@ class GRANARY_EXPORT DeviceApi {
   /// Pins existing host memory; false if the system refuses. Waits.
   [[nodiscard]] virtual bool pin(std::byte* memory, Bytes bytes) = 0;
   virtual void unpin(std::byte* memory) noexcept = 0;
-  /// Whether host memory is pinned already, by any caller.
+  /// True if host memory is pinned already, by any caller.
   [[nodiscard]] virtual bool is_pinned(std::byte const* memory, Bytes bytes) = 0;
   /// The device in whose memory the bytes lie, allocated by any caller; host_end if in none's.
   [[nodiscard]] virtual int holder_of(std::byte const* memory, Bytes bytes) = 0;
@@ -90,7 +90,7 @@ class GRANARY_EXPORT DeviceApi {
   /// An event behind all work that the caller's execution-space instance was given so far: a DeviceExecutionSpace. An
   /// emulation's is a HostExecutionSpace, whose work has ended.
   [[nodiscard]] virtual std::unique_ptr<Event> mark(void const* instance) = 0;
-  /// Whether all operations before the event's last record have completed. Throws if one of them failed, at least once.
+  /// True if all operations before the event's last record have completed. Throws if one of them failed, at least once.
   [[nodiscard]] virtual bool done(Event& event) = 0;
   /// The time between two completed events.
   [[nodiscard]] virtual Duration elapsed(Event& first, Event& last) = 0;

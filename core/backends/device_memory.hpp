@@ -52,7 +52,7 @@ class GRANARY_EXPORT PinnedMemory {
   void add_for_use(std::byte* memory, Bytes bytes);
   /// Undoes the latest `add` of that address; does nothing if there was none.
   void remove(std::byte* memory) noexcept;
-  /// Whether the whole range is pinned.
+  /// True if the whole range is pinned.
   [[nodiscard]] bool contains(std::byte const* memory, Bytes bytes);
 
  private:

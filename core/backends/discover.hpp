@@ -25,7 +25,7 @@ struct GRANARY_EXPORT HostResources {
 };
 
 /// Queries hwloc and the system. If an OpenMP runtime has bound the calling thread to one of its places
-/// (OMP_PROC_BIND), the cores are those of all its places.
+/// (OMP_PROC_BIND), the cores of all its places count.
 [[nodiscard]] GRANARY_EXPORT HostResources discover_host();
 
 /// Limits on the memory that the process may use; `unbounded` if there is none.

@@ -36,7 +36,7 @@ class EmulatedDevice {
   [[nodiscard]] std::byte* allocate(Bytes bytes);
   void free(std::byte* memory) noexcept;
   [[nodiscard]] Bytes free_bytes() const;
-  /// Whether the range lies in one allocation.
+  /// True if the range lies in one allocation.
   [[nodiscard]] bool holds(std::byte const* memory, Bytes bytes) const;
 
   /// Counts an operation and calls EmulatedOptions::before; throws its exception, or DeviceLost if the device is lost.

@@ -25,7 +25,7 @@ struct Runtime {
   static char const* text(Status status) { return hipGetErrorString(status); }
   static char const* error_name(Status status) { return hipGetErrorName(status); }
   static Status last_error() { return hipGetLastError(); }
-  // Whether the context is broken: every later call fails with the same error, and the memory's content is lost.
+  // True if the context is broken: every later call fails with the same error, and the memory's content is lost.
   static bool is_lost(Status status) {
     switch (status) {
       case hipErrorDeinitialized:

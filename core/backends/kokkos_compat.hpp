@@ -42,11 +42,11 @@ template <class Stream>
   return DeviceExecutionSpace(stream);
 }
 
-/// Whether several threads may launch Kokkos kernels concurrently, each on its own instance. Before 4.0 all instances
+/// True if several threads may launch Kokkos kernels concurrently, each on its own instance. Before 4.0 all instances
 /// of Serial share one scratch memory: reductions, scans and team scratch of two threads overwrite each other.
 inline constexpr bool concurrent_host_kernels = KOKKOS_VERSION >= 40000;
 
-/// A host execution-space instance for one worker: its kernels run on the calling thread and do not wait for those of
+/// A host execution-space instance for one worker: its kernels run on the calling thread and do not wait for kernels of
 /// other instances.
 [[nodiscard]] inline HostExecutionSpace make_host_instance() {
 #if !defined(KOKKOS_ENABLE_SERIAL)

@@ -8,7 +8,7 @@
 
 namespace granary::detail {
 
-/// Whether a Kokkos Tools library was loaded (KOKKOS_TOOLS_LIBS). Kokkos must be initialised.
+/// True if a Kokkos Tools library was loaded (KOKKOS_TOOLS_LIBS). Kokkos must be initialised.
 [[nodiscard]] GRANARY_EXPORT bool tools_listen();
 
 /// Reports the backends' work to Kokkos Tools from now on: each kernel as a region `granary::CODELET` of the thread

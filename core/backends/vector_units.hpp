@@ -19,7 +19,7 @@ enum class GRANARY_EXPORT VectorUnits : std::uint8_t {
 /// Their usual name; "unknown" if they are not.
 [[nodiscard]] GRANARY_EXPORT char const* name_of(VectorUnits units);
 
-/// What the processor has and the operating system allows (CPUID, XGETBV).
+/// The vector units that the processor has and the operating system allows (CPUID, XGETBV).
 [[nodiscard]] GRANARY_EXPORT VectorUnits processor_vector_units();
 
 }  // namespace granary::detail

@@ -20,7 +20,7 @@ struct GRANARY_EXPORT ByteLines {
   [[nodiscard]] constexpr Bytes bytes() const { return count * line; }
   /// Bytes from the first line's start to the last one's end, with the gaps.
   [[nodiscard]] constexpr Bytes span() const { return count == 0 ? 0 : (count - 1) * pitch + line; }
-  /// Whether there are no gaps.
+  /// True if there are no gaps.
   [[nodiscard]] constexpr bool contiguous() const { return count <= 1 || line == pitch; }
   bool operator==(ByteLines const&) const = default;
 };

@@ -22,7 +22,7 @@ struct Term {
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-// Whether numbers of the terms and one number from `last_least` to `last_most` can add up to a given sum.
+// Decides whether numbers of the terms and one number from `last_least` to `last_most` can add up to a given sum.
 class Search {
  public:
   /// Adds a term; terms of equal stride are merged.

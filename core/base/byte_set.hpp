@@ -38,11 +38,11 @@ class GRANARY_EXPORT ByteSet {
   [[nodiscard]] bool empty() const { return m_run == 0; }
   bool operator==(ByteSet const&) const = default;
 
-  /// Whether the two sets share a byte. Exact within 2^20 steps; beyond that the answer is true. Sets with the same
+  /// True if the two sets share a byte. Exact within 2^20 steps; beyond that the answer is true. Sets with the same
   /// strides need at most two steps per dimension.
   friend bool overlap(ByteSet const& a, ByteSet const& b);
-  /// Whether `a` contains all of `b`. Exact if the strides of both nest: those of `b` in the outer dimensions are
-  /// multiples of those of `a` (a block of a matrix, a row, a column). Else the answer may be false although it does.
+  /// True if `a` contains all of `b`. Exact if the strides nest: in the outer dimensions, each stride of `b` is a
+  /// multiple of a stride of `a` (a block of a matrix, a row, a column). Else the answer may be false although it does.
   /// Neither is empty.
   friend bool covers(ByteSet const& a, ByteSet const& b);
 

@@ -44,7 +44,7 @@ std::string directory_of(fs::path const& path) {
   return parent.empty() ? "." : parent;
 }
 
-// Whether this process may rename and remove files of others in directories with the sticky bit.
+// True if this process may rename and remove files of others in directories with the sticky bit.
 bool ignores_owners() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};

@@ -78,7 +78,7 @@ class GRANARY_EXPORT DeviceLost : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-/// Whether the exception is a DeviceLost.
+/// True if the exception is a DeviceLost.
 [[nodiscard]] GRANARY_EXPORT bool is_device_lost(std::exception_ptr const& error);
 
 /// The application asked for the end of a run by a std::stop_token.

@@ -21,7 +21,7 @@ struct Kinds {
   std::mutex mutex;
   std::vector<Kind> all;
 
-  // What is thrown as E in another process.
+  // Adds an exception type that is thrown as E in another process.
   template <class Thrown, class E = Thrown>
   void add(std::string name) {
     all.push_back({typeid(Thrown), std::move(name), [](std::exception const& error) { return error.what(); },

@@ -187,7 +187,7 @@ void PartialFile::commit() {
     std::lock_guard const guard(registry().mutex);
     if (!has_its_name()) throw Error(m_partial_path + " was removed or replaced while it was written");
     keep_access();
-    // What was written is complete: it stays where the rename fails.
+    // The written file is complete: if the rename fails, it stays.
     std::erase(registry().files, this);
     if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0) {
       throw IoError("cannot rename the complete output " + m_partial_path +

@@ -27,7 +27,7 @@ namespace detail {
 /// links.
 [[nodiscard]] GRANARY_EXPORT std::string follow_links(std::string const& path);
 
-/// Whether `path` exists and is neither a regular file nor a directory.
+/// True if `path` exists and is neither a regular file nor a directory.
 [[nodiscard]] GRANARY_EXPORT bool is_special_file(std::string const& path);
 
 /// Throws Error when the file system of `path` has less than `bytes` free, or files are limited to less than `length`
@@ -80,9 +80,9 @@ class GRANARY_EXPORT PartialFile {
   [[nodiscard]] std::string const& partial_path() const { return m_partial_path; }
   /// For reading and writing; closed by the destructor.
   [[nodiscard]] int descriptor() const { return m_descriptor; }
-  /// Whether a dead run's file was removed.
+  /// True if a dead run's file was removed.
   [[nodiscard]] bool replaced_a_dead_one() const { return m_replaced_a_dead_one; }
-  /// Whether `commit` will replace this file.
+  /// True if `commit` will replace this file.
   [[nodiscard]] bool replaces(FileId const& file) const { return m_replaced && m_replaced->file == file; }
 
   /// Writes `text` at the descriptor's position. Throws IoError.

@@ -22,7 +22,7 @@ namespace granary {
 /// The first 20 of these texts, each as an excerpt: `x, y and 3 more`. Empty without a text.
 [[nodiscard]] GRANARY_EXPORT std::string excerpts(std::span<std::string const> texts, std::size_t most);
 
-/// Whether brackets in this JSON text nest deeper than `depth`. Check this before parsing: functions that visit a value
+/// True if brackets in this JSON text nest deeper than `depth`. Check this before parsing: functions that visit a value
 /// recurse once per level, and the stack is bounded. O(size).
 [[nodiscard]] GRANARY_EXPORT bool json_nests_deeper(std::string_view json, std::size_t depth);
 

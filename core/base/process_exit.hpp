@@ -31,7 +31,7 @@ class GRANARY_EXPORT Working {
     int m_begun;
   };
 
-  /// Where a thread that works takes on more work. Nanoseconds.
+  /// A working thread calls this before it takes on more work. Takes nanoseconds.
   static void stop_if_exiting() {
     if (exiting().load(std::memory_order_relaxed)) stop();
   }
@@ -52,8 +52,8 @@ class GRANARY_EXPORT Working {
 /// handlers, with a sentence on standard error. A child that was forked has no such threads: its exit stops nobody.
 GRANARY_EXPORT void stop_work_at_exit();
 
-/// Whether the calling thread is in exit(), which has stopped the work: it must not wait for any. Others that wait do
-/// so until the process has ended.
+/// True if the calling thread is in exit(), which has stopped the work: it must not wait for any. Other threads that
+/// wait do so until the process has ended.
 [[nodiscard]] GRANARY_EXPORT bool exits_here();
 
 }  // namespace granary::detail

@@ -113,7 +113,7 @@ namespace detail {
 
 namespace {
 
-// What a listener throws must neither end the process nor keep the others from being told.
+// An exception of a listener must neither end the process nor keep the other listeners from being called.
 template <class... Arguments>
 void call(std::function<void(Arguments...)> const& listener, std::type_identity_t<Arguments>... arguments) {
   if (!listener) return;

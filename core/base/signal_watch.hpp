@@ -57,7 +57,7 @@ class SignalListeners;
 /// ```
 class GRANARY_EXPORT SignalWatch {
  public:
-  /// What is called on a thread of the watch. If one throws, that is said on standard error, and the others are called.
+  /// Functions called on a thread of the watch. If one throws, standard error says so, and the others are called.
   struct Actions {
     std::function<void(Interrupted const&)> on_signal = {};  ///< once, for the first signal that ends the run
     std::function<void()> on_state_request = {};             ///< for SIGUSR1, once for all that arrived meanwhile

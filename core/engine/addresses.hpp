@@ -21,11 +21,11 @@ struct GRANARY_EXPORT HostBinding {
   std::byte* home = nullptr;
   std::shared_ptr<void const> keep;  ///< kept until the datum is forgotten
   Lines lines = {};                  ///< set if the bytes at origin and home are not contiguous
-  /// Whether the object that `kept` points to can replace the one of `wanted`, both with the same function; null: only
-  /// if they are the same object.
+  /// Returns true if the object at `kept` can replace the one at `wanted`, both with the same function; null: only if
+  /// they are the same object.
   bool (*serves)(void const* kept, void const* wanted) = nullptr;
 
-  /// Whether the origins and homes of the two, for the same bytes, have the same form.
+  /// True if the origins and homes of the two, for the same bytes, have the same form.
   [[nodiscard]] bool same_form(HostBinding const& other) const {
     return origin == other.origin && home == other.home && without_gaps(lines) == without_gaps(other.lines);
   }
@@ -98,7 +98,7 @@ class GRANARY_EXPORT Addresses {
       for (auto& other : others.mapped()) dropped.push_back(std::move(other.keep));
     }
   }
-  /// Whether any datum ever had lines.
+  /// True if any datum ever had lines.
   [[nodiscard]] bool has_lines() const { return m_has_lines; }
   [[nodiscard]] Lines lines(DataId data) const {
     return data.index() < m_bindings.size() ? m_bindings[data.index()].lines : Lines{};

@@ -30,7 +30,7 @@ struct GRANARY_EXPORT CopyRequest {
   Bytes bytes = 0;
   Lines lines = {};  ///< of the datum; see `source_pitch` and `destination_pitch`
 
-  /// Whether all bytes can be copied at once: in pools the gaps between lines belong to the datum, at home they do not.
+  /// True if all bytes can be copied at once: in pools the gaps between lines belong to the datum, at home they do not.
   [[nodiscard]] bool contiguous() const {
     bool const between_pools = from.slot == Slot::Pool && to.slot == Slot::Pool;
     return lines.count == 0 || between_pools || (lines.line == lines.pitch && lines.line == lines.packed);

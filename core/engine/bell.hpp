@@ -6,7 +6,7 @@
 
 namespace granary::detail {
 
-/// Where a thread sleeps until others have work for it.
+/// A thread sleeps here until others have work for it.
 struct Bell {
   alignas(64) std::atomic<std::uint32_t> sleeping = 0;
 
@@ -16,7 +16,7 @@ struct Bell {
     sleeping.notify_one();
     return true;
   }
-  /// Whether the thread sleeps and nobody else has taken it upon them to wake it; if so, the caller has to.
+  /// True if the thread sleeps and nobody else is about to wake it; then the caller must wake it.
   bool silence() { return sleeping.load() != 0 && sleeping.exchange(0) != 0; }
 };
 

@@ -60,7 +60,7 @@ void DeviceDriver::run() {
   }
 }
 
-// Whether the task before the next launch is known to have failed or to be skipped.
+// True if the task before the next launch is known to have failed or to be skipped.
 bool DeviceDriver::failed_before(Launching& at) {
   if (at.launched == 0) return at.last_failed;
   auto const* const before = at.lane.incoming.peek(at.launched - 1);

@@ -92,8 +92,8 @@ void Engine::try_drain() {
   }
 }
 
-// A worker that others have taken the processor from may hold tasks for milliseconds. Who has nothing else to do runs
-// them, or what they let others do. A run at rest stays so.
+// A worker that others have taken the processor from may hold tasks for milliseconds. A thread that has nothing else to
+// do runs them, or tasks that they release. A run at rest stays so.
 void Engine::recall_for(WorkerLane const& idle) {
   if (!m_lock.try_lock()) return;
   try {

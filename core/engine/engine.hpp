@@ -105,17 +105,17 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void place_changed(DataId data, NodeId node);
   /// Of a registered datum.
   [[nodiscard]] std::string name_of(DataId data);
-  /// Whether it has a mirror of the application's.
+  /// True if it has a mirror of the application's.
   [[nodiscard]] bool has_mirror(DataId data);
-  /// Whether its home is in the memory of the application, on the host or on a device.
+  /// True if its home is in the memory of the application, on the host or on a device.
   [[nodiscard]] bool home_in_memory(DataId data);
   /// These data, and those that share bytes with them.
   [[nodiscard]] std::vector<DataId> with_bytes_of(std::span<DataId const> data);
-  /// Whether a task that is submitted now may read the datum.
+  /// True if a task that is submitted now may read the datum.
   [[nodiscard]] bool has_value(DataId data);
   /// The first of these data for which that is not so, or an invalid id.
   [[nodiscard]] DataId first_without_value(std::span<DataId const> data);
-  /// Whether the datum's place there, or its replica, holds its value.
+  /// True if the datum's place there, or its replica, holds its value.
   [[nodiscard]] bool valid_on(DataId data, NodeId node);
   /// See KeepNoOldValue.
   void keep_no_old_value(DataId data);
@@ -157,11 +157,11 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// Returns when the task has ended; rethrows the exception because of which it failed or did not run, unless that was
   /// reported before. The next `wait()` reports it, too. Throws InvalidArgument if `works_here`.
   void wait(TaskId task);
-  /// Whether the task has ended, in whatever way.
+  /// True if the task has ended, in whatever way.
   [[nodiscard]] bool ended(TaskId task);
-  /// Whether a submitted task that has not ended uses the datum.
+  /// True if a submitted task that has not ended uses the datum.
   [[nodiscard]] bool in_use(DataId data);
-  /// Whether the calling thread works for this engine: runs one of its tasks, launches its kernels, or reports the end
+  /// True if the calling thread works for this engine: runs one of its tasks, launches its kernels, or reports the end
   /// of a copy. Waiting for tasks there would be waiting for itself.
   [[nodiscard]] bool works_here() const { return EngineScope::within(this); }
   /// Throws InvalidArgument if `works_here`; `what` ("wait()") is the subject of its sentence.
@@ -182,12 +182,12 @@ class GRANARY_EXPORT Engine final : public Submitter {
   [[nodiscard]] Estimator const& estimator() const { return *m_estimator; }
   /// Call it when nothing runs; empty unless EngineOptions::record_journal is set.
   [[nodiscard]] Journal const& journal() const { return m_records.journal; }
-  /// The record of what has ended so far; empty unless EngineOptions::trace asks for it. Begins and ends of tasks are
-  /// those of their kernels. A transfer begins when the planner requests it and ends when its backend reports so; a
-  /// task on a device ends when the driver notices. O(events); no task is scheduled meanwhile.
+  /// The record of what has ended so far; empty unless EngineOptions::trace asks for it. A task begins and ends with
+  /// its kernel. A transfer begins when the planner requests it and ends when its backend reports so; a task on a
+  /// device ends when the driver notices. O(events); no task is scheduled meanwhile.
   [[nodiscard]] Trace trace();
-  /// What other processes did, from EngineOptions::outside; also within its calls. It takes effect with the next call
-  /// of the engine, or `apply_posted`.
+  /// Posts an event of another process. EngineOptions::outside calls this, also within its own calls. It takes effect
+  /// with the next call of the engine, or `apply_posted`.
   void post(Event event) { m_mailbox.post(std::move(event)); }
   /// Without locks of the caller that EngineOptions::outside takes.
   void apply_posted() { try_drain(); }
@@ -199,8 +199,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void between_events(std::function<void()> const& function);
 
  private:
-  // What is to be done after one hold of the planner's lock, once it is released: what is slow, or may run users' code,
-  // which may call the engine.
+  // Work for after the planner's lock is released: it is slow, or may run users' code, which may call the engine.
   struct Afterwards {
     std::vector<Copies::Job> copies;
     std::vector<Bell*> to_wake;

@@ -34,7 +34,7 @@ struct DroppedObjects {
   [[nodiscard]] bool empty() const { return bindings.empty() && parameters.empty(); }
 };
 
-/// Where the bytes of an engine's data are, and the parameters of its tasks. Under the planner's lock.
+/// The addresses of an engine's data, and the parameters of its tasks. Under the planner's lock.
 class EngineData {
  public:
   /// Allocates the memories that are not given. Throws InvalidArgument when a node that is not a disk has no stated
@@ -47,7 +47,7 @@ class EngineData {
   [[nodiscard]] std::byte* mirror(DataId data) const { return m_addresses.mirror(data); }
   /// The data that share bytes of the application's memory with `bytes`.
   [[nodiscard]] std::vector<SharedBytes> sharing(ByteSet const& bytes) const { return m_bytes.sharing(bytes); }
-  /// Its bytes are those of the application's memory.
+  /// Its bytes lie in the application's memory.
   void add_bytes(DataId data, ByteSet bytes) { m_bytes.add(data, std::move(bytes)); }
   /// The datum of these bytes and this form; invalid if there is none.
   [[nodiscard]] DataId find(ByteSet const& bytes, HostBinding const& binding) const;

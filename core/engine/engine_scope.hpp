@@ -21,7 +21,7 @@ class GRANARY_EXPORT EngineScope {
   /// The engine of the innermost scope of the calling thread; null: none. Backends that run kernels on their own
   /// threads pass it on to them.
   [[nodiscard]] static Engine const* current();
-  /// Whether the calling thread works for `engine`, in any of its scopes.
+  /// True if the calling thread works for `engine`, in any of its scopes.
   [[nodiscard]] static bool within(Engine const* engine);
 
  private:

@@ -38,13 +38,13 @@ class GRANARY_EXPORT InnerPool {
 
   explicit InnerPool(std::vector<WorkerLane*> lanes) : m_lanes(std::move(lanes)) {}
 
-  /// Whether the group has fewer tasks than its workers need, so that a task that starts should be shared.
+  /// True if the group has fewer tasks than its workers need, so that a task that starts should be shared.
   [[nodiscard]] bool scarce() const { return m_scarce.load(std::memory_order_relaxed); }
   void set_scarce(bool scarce) { m_scarce.store(scarce, std::memory_order_relaxed); }
   /// The workers of the group.
   [[nodiscard]] std::vector<WorkerLane*> const& lanes() const { return m_lanes; }
 
-  /// Whether an inner task is ready. Sequentially consistent: a worker's announcement that it sleeps is ordered against
+  /// True if an inner task is ready. Sequentially consistent: a worker's announcement that it sleeps is ordered against
   /// it.
   [[nodiscard]] bool has_ready() const { return m_ready.load() != 0; }
   /// Lets other workers take from the graph, which is completely submitted; wakes those that sleep.

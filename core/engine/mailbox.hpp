@@ -19,8 +19,8 @@
 
 namespace granary::detail {
 
-/// What threads report to an engine: events, and results that wait in lanes. Whoever takes the planner's lock next
-/// applies all of them (flat combining: Hendler, Incze, Shavit, Tzafrir 2010).
+/// The reports of threads to an engine: events, and results that wait in lanes. The next thread that takes the
+/// planner's lock applies all of them (flat combining: Hendler, Incze, Shavit, Tzafrir 2010).
 class Mailbox {
  public:
   /// `drain` applies what is pending, unless another thread holds the planner's lock: that one looks here again after
@@ -43,13 +43,13 @@ class Mailbox {
   void announce(std::uint32_t results) { m_pending.fetch_add(results); }
   void drain() const { m_drain(); }
 
-  /// Whether something waits to be applied. Sequentially consistent: ordered against the planner's lock.
+  /// True if something waits to be applied. Sequentially consistent: ordered against the planner's lock.
   [[nodiscard]] bool pending() const { return m_pending.load() != 0; }
   /// The same, perhaps a moment late.
   [[nodiscard]] bool seems_pending() const { return m_pending.load(std::memory_order_relaxed) != 0; }
 
-  /// A thread that could go on from a single result: the next that holds the planner's lock applies those of all lanes,
-  /// and while there is such a thread, none is kept back behind another kernel.
+  /// A thread that could go on from a single result: the next thread that holds the planner's lock applies the results
+  /// of all lanes, and while there is such a thread, none is kept back behind another kernel.
   class Waiting {
    public:
     explicit Waiting(Mailbox& mailbox) : m_mailbox(mailbox) {
@@ -68,7 +68,8 @@ class Mailbox {
 
   /// Under the planner's lock, by a caller.
   void count_call() { m_calls.store(m_calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  /// Whether callers have held the planner's lock since `calls` was last updated, perhaps a moment late; updates it.
+  /// True if callers have held the planner's lock since `calls` was last updated, perhaps a moment late; updates
+  /// `calls`.
   [[nodiscard]] bool called_since(std::uint32_t& calls) const {
     auto const now = m_calls.load(std::memory_order_relaxed);
     return std::exchange(calls, now) != now;

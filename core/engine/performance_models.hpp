@@ -36,8 +36,8 @@ class GRANARY_EXPORT SizeClass {
 /// times the present mean. Its weight is 1/n, and 1/16 from the 16th on, so that the mean follows a machine that
 /// changes. The first run of a codelet on a kind of worker in a process is a warm-up: it counts only while nothing else
 /// is known. Between measured classes the time per flop is interpolated linearly (over the logarithm of the flops);
-/// outside them the nearest class counts. Before any measurement of a codelet, times of its kernel
-/// alone are assumed if they are known, those of the variant `<variant> alone`; else a given speed.
+/// outside them the nearest class counts. Before any measurement of a codelet, the known times of its kernel alone
+/// (variant `<variant> alone`) are assumed; else a given speed.
 class GRANARY_EXPORT PerformanceModels final : public Estimator {
  public:
   struct Prior {
@@ -50,12 +50,12 @@ class GRANARY_EXPORT PerformanceModels final : public Estimator {
 
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
   [[nodiscard]] bool measured(CodeletId codelet, WorkerKind kind) const override;
-  /// ~20 ns. Measurements below 1 ns count as 1 ns; those of unknown codelets are ignored.
+  /// ~20 ns. Measurements below 1 ns count as 1 ns; unknown codelets are ignored.
   void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) override;
   void codelet_added(CodeletId id, Codelet const& codelet) override;
   [[nodiscard]] std::unique_ptr<Estimator> copy() const override { return std::make_unique<PerformanceModels>(*this); }
 
-  /// Whether anything was measured since construction.
+  /// True if anything was measured since construction.
   [[nodiscard]] bool changed() const { return m_changed; }
   /// The models of codelets with a name, in the order of name, variant, kind and class.
   [[nodiscard]] std::vector<KernelModel> learnt() const;

@@ -13,7 +13,7 @@ namespace granary {
 
 struct GRANARY_EXPORT WorkerStatistics {
   std::uint64_t tasks = 0;
-  Duration busy{0};               ///< in kernels, those of inner tasks included
+  Duration busy{0};               ///< in kernels, including inner tasks
   Duration blocked{0};            ///< by kernels of other workers: Kokkos before 4.0 runs one host kernel at a time
   Duration idle{0};               ///< the rest of the time since the engine started
   std::uint64_t expanded = 0;     ///< of `tasks`: those that ran as inner graphs

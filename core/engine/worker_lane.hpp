@@ -26,7 +26,7 @@ namespace granary::detail {
 
 class InnerPool;
 
-/// What a kernel needs to know of varying data; by access, empty if the task has none. See KernelCall.
+/// The sizes and results of varying data for a kernel, by access; empty if the task has none. See KernelCall.
 struct GRANARY_EXPORT VaryingData {
   std::vector<Bytes> bytes;
   std::vector<KernelResult> results;
@@ -58,7 +58,7 @@ class GRANARY_EXPORT LaneEntry {
   std::vector<KeptBytes> kept;  ///< what it overwrites and is kept meanwhile
   VaryingData varying;
 
-  /// Whoever hands it over, before the worker sees it.
+  /// Called by the thread that hands it over, before the worker sees it.
   void offer() { m_state.store(State::Waits, std::memory_order_relaxed); }
   /// Its worker starts it, or whoever handed it over recalls it: one of them succeeds.
   [[nodiscard]] bool start() { return leave_waiting(State::Begun); }
@@ -101,7 +101,7 @@ class GRANARY_EXPORT LaneEntry {
   std::vector<Bytes> m_pitches;
 };
 
-/// The bytes of a value that a kernel has left, and those of its place.
+/// The size of a value that a kernel has left, and the size of its place.
 struct GRANARY_EXPORT MadeBytes {
   DataId data;
   Bytes bytes = 0;

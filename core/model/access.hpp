@@ -28,7 +28,7 @@ enum class GRANARY_EXPORT AccessMode : std::uint8_t {
   return a == b ? a : static_cast<AccessMode>((static_cast<unsigned>(a) | static_cast<unsigned>(b)) & 3U);
 }
 
-/// What a task does to one datum.
+/// A task's access to one datum.
 struct GRANARY_EXPORT Access {
   DataId data;
   AccessMode mode = AccessMode::Read;
@@ -69,7 +69,7 @@ class GRANARY_EXPORT AccessList {
   [[nodiscard]] Access const* end() const { return begin() + m_size; }
   [[nodiscard]] std::size_t size() const { return m_size; }
   [[nodiscard]] Access const& operator[](std::size_t i) const { return begin()[i]; }
-  /// Whether it was made of accesses of which one commutes.
+  /// True if one of the accesses commutes.
   [[nodiscard]] bool commutes() const { return m_commutes; }
 
  private:

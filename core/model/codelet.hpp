@@ -27,7 +27,7 @@ struct GRANARY_EXPORT KernelReport {
   std::array<Bytes, most_results> result_bytes{};  ///< by access: the bytes that the kernel has left in varying data
 };
 
-/// Where a kernel leaves the value that it makes of a varying datum.
+/// A kernel leaves its value of a varying datum here.
 struct GRANARY_EXPORT KernelResult {
   std::byte* data = nullptr;  ///< null: the datum has a fixed size, or the task does not write it
   Bytes room = 0;             ///< bytes there
@@ -56,7 +56,7 @@ class GRANARY_EXPORT StopToken {
   StopToken() = default;
   StopToken(StopRequest& request, TaskId task) : m_request(&request), m_task(task) {}
 
-  /// Whether the body shall return soon, with whatever result: once one of the token's copies has said so, neither what
+  /// True if the body shall return soon, with whatever result: once one of the token's copies has said so, neither what
   /// the body writes nor what it throws counts, and it runs again later. A few nanoseconds.
   [[nodiscard]] bool requested() const noexcept {
     if (m_request == nullptr || m_request->task.load(std::memory_order_relaxed) != m_task.value()) return false;
@@ -117,7 +117,7 @@ using ResultBytes = Bytes (*)(void const* parameters, std::span<Bytes const> byt
 struct GRANARY_EXPORT Codelet {
   std::string name;
   std::array<Kernel, worker_kinds> kernels{};
-  /// Whether host kernels launch Kokkos kernels (parallel_for, …): before Kokkos 4.0 these run one at a time.
+  /// True if host kernels launch Kokkos kernels (parallel_for, …): before Kokkos 4.0 these run one at a time.
   bool launches_kokkos_kernels = true;
   /// Distinguishes codelets of the same name with different run times: "s", "d", "c" or "z" for the precision.
   /// Performance models keep one record per name and variant.
@@ -130,7 +130,7 @@ struct GRANARY_EXPORT Codelet {
   /// their predecessors have ended, and whose end it reports. Schedulers are told of their ends alone; they count among
   /// the unfinished uses of data.
   bool external = false;
-  /// It is external, and its tasks stand for those of another process: they do not count as tasks of this one.
+  /// It is external, and its tasks stand for tasks of another process: they do not count as tasks of this one.
   bool stub = false;
   /// A worker may stop it before its end, and it runs again: until it has ended, the values that it overwrites are kept
   /// where other memories hold them, and aside if the scheduler aborts tasks. CPU workers stop it through

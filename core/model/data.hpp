@@ -55,8 +55,8 @@ struct GRANARY_EXPORT FixedPlace {
   bool valid = true;  ///< holds the initial value
 };
 
-/// A datum whose home shares bytes with that of a new one, on the same node. The planner keeps the values of both the
-/// same as if tasks ran in the order of submission.
+/// A datum whose home shares bytes with the home of a new one, on the same node. The planner keeps the values of both
+/// the same as if tasks ran in the order of submission.
 struct GRANARY_EXPORT SharedBytes {
   DataId other;
   bool covers = false;   ///< the new one's bytes contain all of the other's; false if that is not known

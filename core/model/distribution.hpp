@@ -11,8 +11,8 @@
 
 namespace granary {
 
-/// Which process owns a datum and computes all that is written to it: the processes form a grid of `rows` times
-/// `columns`, over which the tiles of matrices are dealt cyclically, as in ScaLAPACK with tiles for blocks.
+/// Maps data to processes. A process owns a datum and runs all tasks that write it. The processes form a grid of `rows`
+/// times `columns`, over which the tiles of matrices are dealt cyclically, as in ScaLAPACK with tiles for blocks.
 ///
 /// ```cpp
 /// granary::Distribution const grid(2, 3);

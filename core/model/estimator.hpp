@@ -24,7 +24,7 @@ class GRANARY_EXPORT Estimator {
   [[nodiscard]] virtual std::unique_ptr<Estimator> copy() const { return nullptr; }
   /// The time of a kernel of `flops` operations on one worker; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const = 0;
-  /// Whether that rests on a measurement of the codelet on this kind of worker.
+  /// True if `kernel_time` rests on a measurement of the codelet on this kind of worker.
   [[nodiscard]] virtual bool measured(CodeletId, WorkerKind) const { return true; }
   /// Records that a kernel took `measured`.
   virtual void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) = 0;

@@ -10,7 +10,7 @@
 namespace granary {
 namespace {
 
-// Whether `a` runs after `b`.
+// True if `a` runs after `b`.
 bool after(std::pair<std::int64_t, TaskId> const& a, std::pair<std::int64_t, TaskId> const& b) {
   return a.first != b.first ? a.first < b.first : a.second > b.second;
 }

@@ -61,11 +61,11 @@ struct GRANARY_EXPORT Worker {
   std::string name;
   NodeId node;
   WorkerKind kind = WorkerKind::Cpu;
-  std::string model{};    ///< selects the kernel times of its model; empty: those of its kind
+  std::string model{};    ///< selects the kernel times of its model; empty: by kind
   double peak_flops = 0;  ///< theoretical peak, operations per second; 0 when unknown
 };
 
-/// What connects the processes of a cluster.
+/// The network between the processes of a cluster.
 struct GRANARY_EXPORT Network {
   double bandwidth = 1e9;  ///< bytes per second of a process' connection, in each direction
   Duration latency{0};     ///< per transfer, and of a message
@@ -88,7 +88,7 @@ struct GRANARY_EXPORT Machine {
   WorkerId add_worker(Worker worker);
   /// Bytes per second of a single transfer on the link when its buses are idle.
   [[nodiscard]] double bandwidth_alone(Link const& link) const;
-  /// Whether transfers of the two links compete.
+  /// True if transfers of the two links compete.
   [[nodiscard]] static bool share_a_bus(Link const& a, Link const& b);
 
   [[nodiscard]] MemoryNode const& operator[](NodeId id) const { return nodes[id.index()]; }
@@ -125,7 +125,7 @@ class GRANARY_EXPORT Topology {
   [[nodiscard]] NodeId peers() const { return m_peers; }
   /// The node from which values are sent to other processes: the one before `peers`.
   [[nodiscard]] NodeId dock() const { return m_dock; }
-  /// Whether some route between two other nodes passes through this one.
+  /// True if some route between two other nodes passes through this one.
   [[nodiscard]] bool between_others(NodeId node) const { return m_between[node.index()]; }
 
  private:

@@ -36,7 +36,7 @@ struct GRANARY_EXPORT Task {
 
   static constexpr std::uint32_t none = 0xffffffffU;
   [[nodiscard]] bool allowed_on(GroupId g) const { return allowed_groups.contains(g); }
-  /// Whether no worker runs it (Codelet::external).
+  /// True if no worker runs it (Codelet::external).
   [[nodiscard]] bool external() const { return allowed_groups.empty(); }
 };
 

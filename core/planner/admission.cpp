@@ -25,7 +25,7 @@ GroupSet Admission::check(TaskSubmission const& submission, AccessList const& ac
   Bytes const most = check_accesses(codelet, accesses);
   m_movement.overlaps().check(codelet.name, accesses);
   if (codelet.external) {
-    // What it only reads may be asked for: then it is sent from the dock.
+    // A value that it only reads may be requested: then it is sent from the dock.
     bool const ships = std::ranges::none_of(accesses, [](Access const& access) { return writes(access.mode); });
     if (ships && m_context.topology.dock().valid()) check_nodes_between(codelet, accesses);
     return {};

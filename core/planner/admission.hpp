@@ -10,7 +10,7 @@
 
 namespace granary::detail {
 
-/// Whether a task can be accepted, and where it can run.
+/// Decides whether a task can be accepted, and where it can run.
 class Admission {
  public:
   Admission(PlannerContext const& context, Movement const& movement);

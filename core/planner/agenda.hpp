@@ -14,12 +14,13 @@
 
 namespace granary::detail {
 
-/// What the planner still has to do for an event. Its functions post items here, and its loop performs one after the
-/// other, so that no function calls back into the one that called it.
+/// The planner's remaining work for an event. Its functions post items here, and its loop performs one after the other,
+/// so that no function calls back into the one that called it.
 ///
 /// Items are taken in this order: cancellations, then movements of data first in, first out, then in a cyclic sweep:
 /// nodes, groups of devices, groups of cores, each by index, and external tasks. Devices have their turns before cores,
-/// so that a ready task which both may run goes to an idle device. What is posted again before its turn has one turn.
+/// so that a ready task which both may run goes to an idle device. An item that is posted again before its turn has one
+/// turn.
 class GRANARY_EXPORT Agenda {
  public:
   /// The task will not run: it is cancelled, or its codelet has thrown when it was asked for bounds. An invalid id:

@@ -10,7 +10,7 @@
 
 namespace granary::detail {
 
-/// Which replica of a datum on a node.
+/// Selects one of a datum's replicas on a node.
 enum class GRANARY_EXPORT Slot : std::uint8_t {
   Pool,    ///< in the node's memory, at an offset that the planner chose
   Origin,  ///< source of the initial value; read only
@@ -26,7 +26,7 @@ struct GRANARY_EXPORT Place {
   auto operator<=>(Place const&) const = default;
 };
 
-/// Where a task leaves the value that it makes of a varying datum.
+/// A task leaves its value of a varying datum here.
 struct GRANARY_EXPORT ResultPlace {
   Place place;
   Bytes room = 0;  ///< the value has at most that many bytes
@@ -58,7 +58,7 @@ struct GRANARY_EXPORT RunCommand {
   bool operator==(RunCommand const&) const = default;
 };
 
-/// Stop the task, which a CPU worker has. The reply is that of its RunCommand, and no other: TaskReturned if it was
+/// Stop the task, which a CPU worker has. The only reply is the reply to its RunCommand: TaskReturned if it was
 /// stopped, after the values that `Planner::kept` names were put back; else as if this command had not been given. Its
 /// reply may be under way already. A worker is told to stop one of its tasks at a time.
 struct GRANARY_EXPORT AbortCommand {

@@ -15,8 +15,8 @@
 
 namespace granary::detail {
 
-/// What the parts of a planner share. They read the first three, post work on the agenda, add commands and counts, and
-/// tell observers.
+/// State that the parts of a planner share. They read the first three, post work on the agenda, add commands and
+/// counts, and call observers.
 struct PlannerContext {
   Topology topology;
   PlannerOptions options;

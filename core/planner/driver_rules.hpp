@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the two drivers decide alike, beside the planner.
+// Decisions that both drivers make in the same way, outside the planner.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,14 @@
 
 namespace granary::detail {
 
-/// Whether a group has too few tasks, so that one that starts should be shared as an inner graph: some worker has none,
+/// True if a group has too few tasks, so that one that starts should be shared as an inner graph: some worker has none,
 /// or would have none after its present one. `fewest`: the tasks of the worker that holds the fewest; `ahead`: tasks
 /// that are committed to the group and not handed to a worker.
 [[nodiscard]] constexpr bool tasks_are_scarce(std::size_t fewest, std::uint32_t ahead) {
   return fewest < (ahead > 0 ? 1U : 2U);
 }
 
-/// Whether a worker skips its next task: it reads what the one before should have written. `follows` is that of its
-/// RunCommand.
+/// True if a worker skips its next task: it reads what the one before should have written. `follows`: see RunCommand.
 [[nodiscard]] constexpr bool is_skipped(bool follows, bool failed_before) { return follows && failed_before; }
 
 /// The inner task for a worker that has nothing else to do: of `preferred`, the worker's own run, if it has a ready

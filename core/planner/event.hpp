@@ -50,7 +50,7 @@ struct GRANARY_EXPORT TaskDone {
   Duration duration{0};  ///< measured; the estimator learns from it
   TaskTimes times{};
 };
-/// The size of the value that an issued or begun task makes of a varying datum, at most that of its place
+/// The size of the value that an issued or begun task makes of a varying datum, at most the size of its place
 /// (`Planner::result`). Before the task's end; without this the value has all bytes of the place.
 struct GRANARY_EXPORT Sized {
   TaskId task;
@@ -70,7 +70,7 @@ struct GRANARY_EXPORT TaskSkipped {
 /// the reply; tasks that were issued behind it are returned first. Unless AbortCommand asked, the worker is absent now.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
-  /// What it writes may have changed, but for what was kept aside (`Planner::kept`); needs `Planner::may_restart`.
+  /// Data that it writes may have changed, except those kept aside (`Planner::kept`); needs `Planner::may_restart`.
   bool changed = false;  ///< false: it touched none of its data
   TaskTimes times{};     ///< of the run that was stopped; equal: it had not begun
 };
@@ -100,7 +100,7 @@ struct GRANARY_EXPORT CancelAll {
 ///
 /// With a datum, that no task uses: only those that left it without its value, or away from home. A failure is then
 /// forgotten if it concerns no other datum; else, and if it ended the run, the next report without a datum has it, too.
-/// Those of data that share bytes with it are also told, and not forgotten.
+/// Failures of data that share bytes with it are also reported, and not forgotten.
 struct GRANARY_EXPORT TakeFailures {
   DataId data = {};
 };

@@ -18,7 +18,7 @@ struct GRANARY_EXPORT Failure {
   /// Of the task in the order of submission; after all others if no task failed.
   std::uint64_t position = 0xffffffffffffffffU;
   std::string what = {};  ///< "task 'gemm' 17", "write-back of 'A(3,2)'"
-  /// What a wait throws: a TaskError, too, if the application submitted the task and the type is known.
+  /// A wait throws this; it is a TaskError, too, if the application submitted the task and the type is known.
   std::exception_ptr error = {};
   std::vector<std::string> poisoned = {};  ///< names of the data that lost their value
   /// Their ids in the same order (Data::id()), since names may not be unique. After a datum was released its id may be

@@ -34,7 +34,7 @@ class GRANARY_EXPORT Journal final : public PlannerObserver {
 
   /// Valid as long as the journal, of which the events borrow their lists.
   [[nodiscard]] std::vector<Entry> const& entries() const { return m_entries; }
-  /// Those that were performed.
+  /// The commands that were performed.
   [[nodiscard]] std::vector<Command> const& commands() const { return m_commands; }
   /// Replay with a copy of it, if it is not null.
   [[nodiscard]] Estimator const* estimator() const { return m_estimator.get(); }

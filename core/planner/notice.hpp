@@ -89,7 +89,7 @@ struct GRANARY_EXPORT Booked {
   bool operator==(Booked const&) const = default;
 };
 
-/// What happens inside the planner, for observers; drivers have nothing to do.
+/// Events inside the planner, for observers; drivers have nothing to do.
 using Notice =
     std::variant<Allocated, Freed, KeptAside, NotKept, ResultPlaced, ResultDropped, Settled, Evicted, Booked>;
 

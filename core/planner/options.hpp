@@ -40,7 +40,7 @@ enum class BookingPolicy : std::uint8_t {
   constexpr std::string_view names[] = {"ours", "paper", "none"};
   return names[static_cast<std::size_t>(policy)];
 }
-/// What is booked for data of this process whose values differ in size (Memory, V-C).
+/// The size that is booked for data of this process whose values differ in size (Memory, V-C).
 enum class BookingEstimate : std::uint8_t {
   Bold,    ///< the present size: what they grow later has to be free then
   Factor,  ///< twice the size that was expected at first
@@ -64,8 +64,8 @@ struct GRANARY_EXPORT BookingOptions {
   std::uint64_t max_live_tasks = 0;
 };
 
-/// Those with the policy and the estimate of that name: "ours", "paper" or "none", and after a colon "bold", "factor"
-/// or "safe", as in "paper:safe". Throws InvalidArgument for any other text.
+/// The options with the policy and the estimate of that name: "ours", "paper" or "none", and after a colon "bold",
+/// "factor" or "safe", as in "paper:safe". Throws InvalidArgument for any other text.
 [[nodiscard]] GRANARY_EXPORT BookingOptions booking_named(std::string_view name);
 
 /// The record of a run that a planner's driver keeps.

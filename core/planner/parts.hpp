@@ -101,7 +101,7 @@ struct Planner::Parts {
     if (context.policy_fault) std::rethrow_exception(context.policy_fault);
   }
 
-  // Whether all transfers in flight come from other processes.
+  // True if all transfers in flight come from other processes.
   [[nodiscard]] bool only_receives() const {
     auto const& topology = context.topology;
     auto const& links = movement.links();

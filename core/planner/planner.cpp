@@ -287,13 +287,13 @@ bool Planner::resolve_stall() {
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
   if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one() || parts.scheduler.withholds();
-  // What has begun outside may leave more room; but its end may depend on what finds none because a value failed to get
-  // home.
+  // Tasks that have begun outside may free memory; but their end may depend on data that find no room because a value
+  // failed to get home.
   return resolve_stall_of_shipments() ||
          (parts.failures.run_ended() && parts.dispatch.exclusive().valid() && parts.failures.fail_one());
 }
 
-// What comes from other processes may depend on what these wait for.
+// Values from other processes may depend on values that those processes wait for.
 bool Planner::resolve_stall_of_shipments() {
   auto& parts = *m_parts;
   if (!parts.shipments.stand_still()) return false;

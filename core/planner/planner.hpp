@@ -24,7 +24,7 @@
 
 namespace granary::detail {
 
-/// Who is busy with a datum and those that share bytes with it.
+/// The present uses of a datum and of the data that share bytes with it.
 struct GRANARY_EXPORT DataUse {
   std::uint32_t tasks = 0;  ///< submitted ones that access it
   bool moves = false;       ///< transfers are requested or in flight, or it is on its way home
@@ -87,25 +87,25 @@ class GRANARY_EXPORT Planner final {
   void take_commands(std::vector<Command>& taken);
   /// The location of the datum for workers on `node`; valid between a task's RunCommand and the reply.
   [[nodiscard]] Place place(DataId data, NodeId node) const;
-  /// Whether a task may be returned after it has begun to write: it is restartable, and each value that it overwrites
+  /// True if a task may be returned after it has begun to write: it is restartable, and each value that it overwrites
   /// and needs is kept aside, or another memory holds it.
   [[nodiscard]] bool may_restart(TaskId task) const;
-  /// Whether it gave a task back unasked, and so gets others after the other workers of its group.
+  /// True if it gave a task back unasked; then it gets tasks after the other workers of its group.
   [[nodiscard]] bool absent(WorkerId worker) const;
-  /// Where the driver keeps a datum's value while a task overwrites it, in the memory of the worker's node: it copies
-  /// it there before the task starts, and back before it returns the task as changed. Null: nowhere. Valid as `place`.
+  /// The place in the worker's memory for a datum's value while a task overwrites it: the driver copies the value there
+  /// before the task starts, and back before it returns the task as changed. May be null. Valid as `place`.
   [[nodiscard]] Place const* kept(DataId data) const;
-  /// Whether a live task accesses varying data.
+  /// True if a live task accesses varying data.
   [[nodiscard]] bool varies(TaskId task) const;
-  /// Where a task on that node leaves its value of a varying datum, apart from a present one; empty for others.
+  /// The place, beside a present value, where a task on that node leaves its value of a varying datum; else empty.
   [[nodiscard]] std::optional<ResultPlace> result(DataId data, NodeId node) const;
   [[nodiscard]] std::exception_ptr const& policy_fault() const;  ///< has ended the run: submissions throw it
-  /// Whether an exception, of an estimator or for lack of memory, has ended an event midway: no event may follow.
+  /// True if an exception, of an estimator or for lack of memory, has ended an event midway: no event may follow.
   [[nodiscard]] bool interrupted() const;
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const;
-  /// Whether whoever submits should sleep until this is false: see BookingOptions. Never without own live tasks.
+  /// True if the submitter should sleep until this is false: see BookingOptions. Never without own live tasks.
   [[nodiscard]] bool submitter_sleeps() const;
   /// The number of ready tasks that are committed to the group and not handed to a worker yet.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const;
@@ -119,9 +119,9 @@ class GRANARY_EXPORT Planner final {
   /// The data of these that are registered, and those that share bytes with them.
   [[nodiscard]] std::vector<DataId> with_bytes_of(std::span<DataId const> data) const;
   [[nodiscard]] bool poisoned(DataId data) const;
-  /// Whether a task that is submitted now may read the datum.
+  /// True if a task that is submitted now may read the datum.
   [[nodiscard]] bool defined(DataId data) const;
-  /// Whether a registration of the datum is not released.
+  /// True if a registration of the datum is not released.
   [[nodiscard]] bool held(DataId data) const;
   [[nodiscard]] DataDescription const& description(DataId data) const;
   [[nodiscard]] Statistics const& statistics() const;
@@ -132,7 +132,7 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] Task const& task(TaskId task) const;  ///< a live one
   /// Throws InternalError with the first broken invariant; O(everything). Tests call it after every event.
   void check_invariants() const;
-  /// What each task waits for, and the bytes in use of memories; at most 20 lines of a kind. O(live tasks and edges).
+  /// Lists what tasks wait for, and the bytes in use of memories; at most 20 lines of a kind. O(live tasks and edges).
   [[nodiscard]] std::string describe_waiting() const;
   /// "no room in memory node …": the first one in which tasks or values to be sent wait for room; empty if none does.
   [[nodiscard]] std::string describe_lack_of_room() const;

@@ -21,7 +21,7 @@ struct GRANARY_EXPORT NodeStatistics {
   std::uint64_t write_backs = 0;  ///< evictions that needed a transfer first, and early write-backs
 };
 
-/// What submitted tasks have booked: BookingOptions.
+/// The bytes that submitted tasks have booked: BookingOptions.
 struct GRANARY_EXPORT BookingStatistics {
   Bytes booked = 0;  ///< now
   Bytes peak = 0;

@@ -112,7 +112,7 @@ void TraceRecorder::task_ended(TaskId task, TaskTimes const& times, How how) {
 }
 
 void TraceRecorder::copy_ended(TransferId transfer, Instant end, bool failed) {
-  if (end == Instant{}) end = planner().view().now();  // its end was not measured, as that of a received value
+  if (end == Instant{}) end = planner().view().now();  // its end was not measured, as for a received value
   m_trace.end = std::max(m_trace.end, end);
   auto const found = m_transfers.extract(transfer);
   if (!has_room()) return;

@@ -48,7 +48,7 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
   template <class Level>
   void changed(LastChange& last, std::vector<Level>& levels, Level const& level);
   [[nodiscard]] std::uint32_t number_of(DataId data) const { return m_numbers[data.index()]; }
-  // Whether one more event can be kept; counts it if not.
+  // True if one more event can be kept; counts it as dropped if not.
   [[nodiscard]] bool has_room();
 
   std::uint64_t m_most_events;

@@ -44,7 +44,7 @@ class GRANARY_EXPORT PlanBoard {
   /// Appends the task to the group's plan; a task is in at most one plan: if it is in one already, or there is no such
   /// group, throws InvalidArgument.
   void append(GroupId group, TaskId task, AccessList const& accesses);
-  /// Inserts the task after those of smaller or equal rank. An appended task has the rank of the one before it.
+  /// Inserts the task after tasks of smaller or equal rank. An appended task has the rank of the one before it.
   void insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank);
   /// Removes the task from its plan, if it is in one.
   void remove(TaskId task);

@@ -8,7 +8,7 @@
 
 namespace granary {
 
-/// What schedulers and eviction policies have in common: the name by which messages call them.
+/// The common base of schedulers and eviction policies: the name that messages use for them.
 ///
 /// ```cpp
 /// #include <granary/policy.hpp>

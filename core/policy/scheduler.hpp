@@ -77,7 +77,7 @@ class GRANARY_EXPORT Scheduler : public Policy {
   /// forgets the task, takes it off the board, and gets no `ready` for it.
   [[nodiscard]] virtual bool hand_over(TaskId, GroupId) { return false; }
 
-  /// Whether the scheduler has running tasks stopped by `abort_for`. Then values that restartable tasks overwrite on
+  /// True if the scheduler has running tasks stopped by `abort_for`. Then values that restartable tasks overwrite on
   /// CPU workers are kept aside where there is room, which costs a copy for each.
   [[nodiscard]] virtual bool aborts_tasks() const { return false; }
   /// Only with `aborts_tasks`: a task that its worker shall stop, so that the group may run it or its worker another
@@ -95,15 +95,15 @@ class GRANARY_EXPORT Scheduler : public Policy {
   /// user chose (PlannerOptions::depth), not 0. A scheduler that leaves room for more may raise it.
   [[nodiscard]] virtual std::uint32_t most_ahead(GroupId, std::uint32_t depth) const { return depth; }
 
-  /// Whether the scheduler chooses which task has the next turn on data on which tasks commute. Then these are ready
+  /// True if the scheduler chooses which task has the next turn on data on which tasks commute. Then these are ready
   /// without their turns, and have them from the call of `next` that returns them until they are finished: it may
   /// return only one for which `SystemView::may_take_turn`. All groups are asked again when a turn has ended.
   [[nodiscard]] virtual bool chooses_turns() const { return false; }
 
-  /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
+  /// True if a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }
 
-  /// Whether the scheduler uses priorities; if not, a run whose tasks have priorities prints a warning.
+  /// True if the scheduler uses priorities; if not, a run whose tasks have priorities prints a warning.
   [[nodiscard]] virtual bool heeds_priorities() const { return true; }
 
   /// The eviction policy of this name, if it belongs to the scheduler; null: one of the registry is meant. Asked at
@@ -120,7 +120,7 @@ class GRANARY_EXPORT Scheduler : public Policy {
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters() const { return {}; }
 
   /// A task that workers run is about to be submitted: throws InvalidArgument if the scheduler cannot have it, and
-  /// nothing has changed then. The accesses are those of the submission, merged.
+  /// nothing has changed then. The list holds the submission's accesses, merged.
   virtual void check(TaskSubmission const&, AccessList const&) const {}
   /// The task was submitted; its predecessors may still run.
   virtual void submitted(TaskId) {}

@@ -45,15 +45,15 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual Codelet const& codelet(CodeletId codelet) const = 0;
   [[nodiscard]] virtual Bytes bytes(DataId data) const = 0;
   [[nodiscard]] virtual DataDescription const& description(DataId data) const = 0;
-  /// Whether nobody needs the datum's value after its last use: it has no home.
+  /// True if nobody needs the datum's value after its last use: it has no home.
   [[nodiscard]] virtual bool temporary(DataId data) const = 0;
   /// The number of submitted, unfinished tasks that access the datum.
   [[nodiscard]] virtual std::uint32_t unfinished_uses(DataId data) const = 0;
-  /// Whether workers on `node` can read the datum's current value there now. O(its replicas).
+  /// True if workers on `node` can read the datum's current value there now. O(its replicas).
   [[nodiscard]] virtual bool valid(DataId data, NodeId node) const = 0;
-  /// Whether the datum is allocated on `node`: valid, in transfer, or about to be written there. O(its replicas).
+  /// True if the datum is allocated on `node`: valid, in transfer, or about to be written there. O(its replicas).
   [[nodiscard]] virtual bool expected(DataId data, NodeId node) const = 0;
-  /// Whether the replica on `node` may be evicted now: it is in the node's memory, and not in use, reserved or moving.
+  /// True if the replica on `node` may be evicted now: it is in the node's memory, and not in use, reserved or moving.
   /// O(its replicas).
   [[nodiscard]] virtual bool evictable(DataId data, NodeId node) const = 0;
   /// The estimated time to bring the datum to `node` from the nearest valid replica; 0 when it is there.
@@ -61,16 +61,16 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual Duration transfer_time(DataId data, NodeId node) const = 0;
   /// The estimated time of the task on a worker of the group; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(TaskId task, GroupId group) const = 0;
-  /// Whether that rests on a measurement of tasks of this codelet.
+  /// True if `kernel_time` rests on a measurement of tasks of this codelet.
   [[nodiscard]] virtual bool measured(TaskId task, GroupId group) const = 0;
   /// The group's committed tasks that have not finished, oldest first: running, being fetched, waiting for room. Valid
   /// until the policy returns.
   [[nodiscard]] virtual std::span<TaskId const> committed(GroupId group) const = 0;
   /// The number of committed tasks of the node's groups that use the datum.
   [[nodiscard]] virtual std::uint32_t committed_uses(DataId data, NodeId node) const = 0;
-  /// Whether no other task has its turn on the data on which this one commutes. O(its data).
+  /// True if no other task has its turn on the data on which this one commutes. O(its data).
   [[nodiscard]] virtual bool may_take_turn(TaskId task) const = 0;
-  /// Whether `Scheduler::abort_for` may name the task: a CPU worker has it, which is not being told to stop another
+  /// True if `Scheduler::abort_for` may name the task: a CPU worker has it, which is not being told to stop another
   /// one, its codelet is restartable, and all values that it overwrites and needs are kept. O(its data).
   [[nodiscard]] virtual bool may_abort(TaskId task) const = 0;
   /// The estimated time of the transfers that follow if the replica is evicted from the memory of `node` and the datum

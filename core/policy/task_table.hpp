@@ -12,7 +12,7 @@
 namespace granary {
 
 /// A value for each of some tasks. A task's slot is a small number that is its own while it has a value. All operations
-/// take constant time; memory is that of the largest number of values at one time.
+/// take constant time; memory is proportional to the largest number of values at one time.
 ///
 /// ```cpp
 /// granary::TaskTable<double> costs;  // of the tasks that a scheduler holds

@@ -50,7 +50,7 @@ class GRANARY_EXPORT Booking {
   /// Failures may have taken values.
   void failures_reported();
 
-  /// Whether whoever submits sleeps now, and no further task should come.
+  /// True if the submitter sleeps now, and no further task should come.
   [[nodiscard]] bool asleep() const { return m_asleep; }
   /// The size of S.
   [[nodiscard]] std::uint64_t own_tasks() const { return m_own; }
@@ -61,7 +61,7 @@ class GRANARY_EXPORT Booking {
   [[nodiscard]] Bytes wakeup() const;
 
   // For tests of invariants.
-  /// What is booked for the datum; what its state demands.
+  /// The bytes booked for the datum; the bytes that its state requires.
   [[nodiscard]] Bytes booked(DataId data) const { return data.index() < m_booked.size() ? m_booked[data.index()] : 0; }
   [[nodiscard]] Bytes demanded(DataId data, Datum const& datum) const {
     return datum.bound > 0 && books(data, datum) ? booked_bytes(datum) : 0;

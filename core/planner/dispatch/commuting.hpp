@@ -11,17 +11,17 @@
 
 namespace granary::detail {
 
-/// Which task has its turn on each datum that several tasks change in any order (AccessMode::Commute). A task that has
-/// no unfinished predecessors takes the *tokens* of all such data at once, or none and waits. So a task with tokens
-/// waits for no other one's. It keeps them until it ends, also if a worker gives it back. If the scheduler chooses
-/// turns, a task takes its tokens when it is committed instead, and loses them when it is given back.
+/// Gives tasks turns on each datum that several tasks change in any order (AccessMode::Commute). A task that has no
+/// unfinished predecessors takes the *tokens* of all such data at once, or none and waits. So a task with tokens does
+/// not wait for the tokens of another one. It keeps them until it ends, also if a worker gives it back. If the
+/// scheduler chooses turns, a task takes its tokens when it is committed instead, and loses them when it is given back.
 class Commuting {
  public:
   explicit Commuting(LiveTasks const& tasks) : m_tasks(tasks) {}
 
-  /// Whether the task has all its tokens, now or before; if not, it waits until `free` returns it.
+  /// Returns true if the task has all its tokens, now or before; if not, it waits until `free` returns it.
   bool take(LiveTask const& task);
-  /// Whether no other task has one of its tokens.
+  /// True if no other task has one of its tokens.
   [[nodiscard]] bool can_take(LiveTask const& task) const;
   /// The task ended: others take its tokens. Returns those that have all of theirs now. Of the waiting tasks that can
   /// have them, the one of the highest priority is chosen first, then the first submitted. O(log n) for each chosen one

@@ -44,7 +44,7 @@ void Dispatch::make_ready(LiveTask& task) {
   for (GroupId const group : task.allowed_groups) m_context.agenda.post(Agenda::Commit{group});
 }
 
-// A handover needs the values that it hands over, not those of their neighbours.
+// A handover needs the values that it hands over, not the values of their neighbours.
 bool Dispatch::lacks_input(LiveTask const& task) const {
   return std::ranges::any_of(task.accesses, [&](Access const& access) {
     bool const input = reads(access.mode) && (!task.handover() || writes(access.mode));
@@ -253,7 +253,7 @@ void Dispatch::take_back(LiveTask& task, bool changed) {
   if (task.predecessors == 0) make_ready(task);
 }
 
-// Whoever had it stopped may want another task now.
+// The group for which it was stopped may want another task now.
 void Dispatch::leave_worker(LiveTask const& task, bool returned) {
   auto const [estimate, group, worker, phase] = task.assignment;
   if (m_workers.aborted(worker) == task.id) {

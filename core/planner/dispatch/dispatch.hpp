@@ -48,7 +48,7 @@ class Dispatch {
   /// Stops the tasks that the scheduler names for the group, which has none ahead of its workers.
   void abort_tasks(GroupId group);
   [[nodiscard]] bool aborts() const { return m_aborts; }
-  /// Whether the task's worker may be told to stop it: a CPU worker that was not told to stop another one.
+  /// True if the task's worker may be told to stop it: a CPU worker that was not told to stop another one.
   [[nodiscard]] bool may_abort(LiveTask const& task) const;
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
   void end(LiveTask& task);
@@ -76,7 +76,7 @@ class Dispatch {
   [[nodiscard]] Workers const& workers() const { return m_workers; }
   void worker_is_back(WorkerId worker) { m_workers.back(worker); }
   [[nodiscard]] Commuting const& commuting() const { return m_commuting; }
-  /// Whether the task is ready without its turns: they are taken when it is committed.
+  /// True if the task is ready without its turns: they are taken when it is committed.
   [[nodiscard]] bool takes_turn_later(LiveTask const& task) const { return m_chooses_turns && !task.external(); }
   [[nodiscard]] Duration kernel_time(Task const& task, GroupId group) const {
     return m_estimator.kernel_time(task.codelet, task.flops, m_context.topology.group(group).kind);
@@ -88,10 +88,10 @@ class Dispatch {
   [[nodiscard]] std::span<TaskId const> committed(GroupId group) const { return m_groups[group.index()].committed; }
   /// The number of those that were not handed to a worker.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const { return m_groups[group.index()].ahead; }
-  /// Those that wait for inputs.
+  /// The tasks that wait for inputs.
   [[nodiscard]] std::vector<TaskId> const& fetching(GroupId group) const { return m_groups[group.index()].fetching; }
   [[nodiscard]] bool has_complete(GroupId group) const { return !m_groups[group.index()].complete.empty(); }
-  /// Whether a task that needs no more room may pass the tasks that wait for room on the node.
+  /// True if a task that needs no more room may pass the tasks that wait for room on the node.
   [[nodiscard]] bool may_pass(NodeId node) const;
   [[nodiscard]] std::size_t waiting(NodeId node) const { return m_nodes[node.index()].waiting.size(); }
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const;

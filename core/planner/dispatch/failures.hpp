@@ -12,7 +12,7 @@
 
 namespace granary::detail {
 
-/// What failed and was not reported yet; what is cancelled or loses its value with it, and what is kept.
+/// Failures that were not reported yet; with them, tasks are cancelled, and data lose or keep their values.
 class Failures {
  public:
   Failures(PlannerContext& context, SchedulerCalls& scheduler, Dispatch& dispatch, Handovers& handovers,
@@ -24,13 +24,13 @@ class Failures {
         m_shipments(shipments),
         m_movement(movement) {}
 
-  /// Whether none is left to report.
+  /// True if none is left to report.
   [[nodiscard]] bool empty() const { return m_reported == m_failures.size(); }
-  /// Whether a failure that is not reported cancelled all tasks that no worker had. O(failures).
+  /// True if a failure that is not reported cancelled all tasks that no worker had. O(failures).
   [[nodiscard]] bool run_ended() const { return of_the_run() != nullptr; }
   /// In the order of submission; they are reported with this.
   std::vector<Failure> take();
-  /// Those that concern a datum which no task uses: see TakeFailures.
+  /// The failures that concern a datum which no task uses: see TakeFailures.
   std::vector<Failure> take(DataId data);
   /// The failure because of which a task that has ended did not run, or failed; null: none since the last report. For
   /// tasks beyond `most_ended` of that kind it is the first failure of all. Valid until the next event.

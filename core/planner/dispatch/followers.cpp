@@ -61,7 +61,7 @@ TaskId Followers::find(WorkerId worker, GroupId group) {
   return {};
 }
 
-// Whether all its data are on the node or being written there, and it reads what the task before writes: then it may be
+// True if all its data are on the node or being written there, and it reads what the task before writes: then it may be
 // skipped if that one fails. The values that it overwrites stay there until then. A task that commutes has no turn yet,
 // and the places and sizes of varying data are known when they have been written.
 bool Followers::may_follow(LiveTask const& task, LiveTask const& before, NodeId node) const {

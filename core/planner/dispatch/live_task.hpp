@@ -15,7 +15,7 @@ struct LiveTask : Task {
   /// Of a handover: how many data of its list are home.
   std::uint32_t home = 0;
 
-  /// Whether it is a handover (Overlaps): the planner itself performs it, and nobody outside knows of it.
+  /// True if it is a handover (Overlaps): the planner itself performs it, and nobody outside knows of it.
   [[nodiscard]] bool handover() const { return !codelet.valid(); }
 };
 

@@ -16,14 +16,14 @@
 
 namespace granary::detail {
 
-/// How many bytes tasks may leave in the varying data that they write.
+/// The number of bytes that tasks may leave in the varying data that they write.
 class GRANARY_EXPORT ResultBounds {
  public:
   ResultBounds(PlannerContext& context, Movement& movement) : m_context(context), m_movement(movement) {}
 
   /// See Planner::look_up_parameters.
   void look_up_parameters(std::function<void const*(TaskId)> look_up) { m_parameters = std::move(look_up); }
-  /// Whether the task accesses varying data.
+  /// True if the task accesses varying data.
   [[nodiscard]] bool concern(Task const& task) const { return m_movement.data().any_varies() && varies(task); }
   /// Tells the movement what the task may leave, at most. Its predecessors have ended, so the sizes of what it reads
   /// are known. False if its codelet throws instead of telling: the task is then cancelled, and `take_error` has the

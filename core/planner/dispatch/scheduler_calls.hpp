@@ -66,7 +66,7 @@ class SchedulerCalls {
   }
   /// It chose a task that could not have its turn.
   void has_no_turn(TaskId task);
-  /// Whether the task may be handed over to a lane of the group.
+  /// Asks the scheduler; true if the task may be handed over to a lane of the group.
   [[nodiscard]] bool hand_over(TaskId task, GroupId group);
   /// A live task, or null.
   [[nodiscard]] LiveTask* abort_for(GroupId group);
@@ -85,7 +85,7 @@ class SchedulerCalls {
   /// It gave none of the tasks that it has, although nothing else is under way and all groups were asked again. False
   /// if it has none.
   bool withholds();
-  /// Whether the planned task may still be given; else the scheduler is at fault.
+  /// True if the planned task may still be given; else the scheduler is at fault.
   bool may_be_planned(TaskId task) const;
 
   void submitted(TaskId task) {

@@ -21,7 +21,7 @@ class Shipments {
   void ask(TaskId task);
   /// The value was sent.
   void shipped(TaskId task);
-  /// Those that wait for room on the node may find it.
+  /// Shipments that wait for room on the node may find it.
   void give_room(NodeId node);
   /// A transfer of the datum has ended.
   void look_for_arrived(DataId data);
@@ -32,12 +32,12 @@ class Shipments {
   /// If all wait for room: forgets the first one and returns its task.
   [[nodiscard]] TaskId give_up_without_room();
 
-  /// Nothing moves: those that hold places on the dock for values that are further away give them to what has to pass
-  /// there, until a transfer has ended. Returns whether there were such.
+  /// Nothing moves: shipments that hold places on the dock for values that are further away give them to values that
+  /// have to pass there, until a transfer has ended. Returns whether there were such.
   bool yield();
   /// There are some, and none is being sent.
   [[nodiscard]] bool stand_still() const;
-  /// How many hold a place of the datum on the dock.
+  /// The number of shipments that hold a place of the datum on the dock.
   [[nodiscard]] std::uint32_t places(DataId data) const;
   [[nodiscard]] NodeId dock() const { return m_dock; }
   [[nodiscard]] std::size_t size() const { return m_shipments.size(); }

@@ -17,7 +17,7 @@ class Workers {
   /// The worker of the group that gets the next task, which takes `estimate`: an idle one, or the one with the least
   /// work among those that take more; invalid if there is none. An absent one comes after all others.
   [[nodiscard]] WorkerId find(WorkerGroup const& group, Duration estimate) const;
-  /// Whether the worker gets another task behind those that it holds.
+  /// True if the worker gets another task behind those that it holds.
   [[nodiscard]] bool takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const;
   /// The last task that the worker was handed; it may have ended.
   [[nodiscard]] TaskId last(WorkerId worker) const { return m_workers[worker.index()].last; }

@@ -21,7 +21,7 @@ class GRANARY_EXPORT Ahead {
   /// use, if it cannot be read now, if it would come through another node, and if it shares bytes with other data: its
   /// home may change under the copy.
   [[nodiscard]] LinkId way(DataId data, NodeId node) const;
-  /// Whether nobody waits for room on the node.
+  /// True if nobody waits for room on the node.
   [[nodiscard]] bool room_to_spare(NodeId node) const;
   /// Brings a value that has such a way, if enough bytes are free for it; false if not.
   bool bring(DataId data, NodeId node);

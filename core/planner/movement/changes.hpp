@@ -12,7 +12,7 @@
 
 namespace granary::detail {
 
-/// What becomes of a datum's replicas and of its value when it is written, or is not.
+/// Updates a datum's replicas and value when it is written, or when the write is not done.
 class GRANARY_EXPORT Changes {
  public:
   Changes(PlannerContext& context, DataTable& data, Memories& memories, KeptValues& kept, Results& results,
@@ -32,7 +32,7 @@ class GRANARY_EXPORT Changes {
   void end(Access const& access, NodeId node);
   /// The home is the only valid place from now on. `regained`: a lost value is there again.
   void hand_over(Access const& access, bool regained);
-  /// Whether a write that has changed the bytes may be reverted: nobody will need the value that it overwrites, another
+  /// True if a write that has changed the bytes may be reverted: nobody will need the value that it overwrites, another
   /// replica holds it, it is kept aside, or the result is in another place.
   [[nodiscard]] bool may_revert(Access const& access) const;
   /// The write was not done. `changed`: its bytes hold no value any more, unless it was kept aside and put back.

@@ -24,7 +24,7 @@ class GRANARY_EXPORT DataTable {
   [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && (*this)[data].bound > 0; }
   [[nodiscard]] Datum& operator[](DataId data) { return m_data[data.index()]; }
   [[nodiscard]] Datum const& operator[](DataId data) const { return m_data[data.index()]; }
-  /// Whether there ever was a datum whose values differ in size.
+  /// True if there ever was a datum whose values differ in size.
   [[nodiscard]] bool any_varies() const { return m_any_varies; }
   /// One more than the largest id so far.
   [[nodiscard]] std::size_t size() const { return m_data.size(); }

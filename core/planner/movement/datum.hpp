@@ -23,7 +23,7 @@ struct GRANARY_EXPORT Hop {
 
 /// A registered datum.
 struct GRANARY_EXPORT Datum {
-  // What each task needs first: the order of these members counts, since data are many.
+  // Members that each task needs come first: their order matters, since data are many.
   Bytes bytes = 0;  ///< of the present value; before the first one, what is expected
   Bytes bound = 0;  ///< of any value; 0: no datum is registered here
   NodeId home;
@@ -44,10 +44,10 @@ struct GRANARY_EXPORT Datum {
   std::vector<Hop> hops;
   DataDescription description;
 
-  /// What a copy of the value moves: the value of a varying datum may be empty, no copy is.
+  /// The bytes that a copy of the value moves, at least 1: the value of a varying datum may be empty, a copy may not.
   [[nodiscard]] Bytes moved_bytes() const { return std::max<Bytes>(bytes, 1); }
   [[nodiscard]] bool released() const { return registrations == 0; }
-  /// Whether the next task that is submitted may read it.
+  /// True if the next task that is submitted may read it.
   [[nodiscard]] bool defined() const { return writers > 0 || value.may_be_read(); }
   /// The replica in that place, or null.
   [[nodiscard]] Replica* find(NodeId node, Slot slot) {
@@ -70,7 +70,7 @@ struct GRANARY_EXPORT Datum {
     }
     return false;
   }
-  /// Whether the hops that fill `node` pass `through`.
+  /// True if the hops that fill `node` pass `through`.
   [[nodiscard]] bool waits_for(NodeId node, NodeId through) const {
     for (std::size_t steps = 0; steps < hops.size() && node != through; ++steps) {
       auto const hop = std::ranges::find(hops, node, &Hop::target);
@@ -79,7 +79,7 @@ struct GRANARY_EXPORT Datum {
     }
     return node == through;
   }
-  /// Whether its user provides places besides origin and home.
+  /// True if its user provides places besides origin and home.
   [[nodiscard]] bool has_further_places() const {
     return std::ranges::any_of(replicas, [this](Replica const& replica) {
       return replica.slot == Slot::Mirror || (replica.slot == Slot::Origin && replica.node != description.origin);
@@ -96,7 +96,7 @@ struct GRANARY_EXPORT Datum {
     auto const held = std::ranges::find_if(replicas, &Replica::valid);
     return writers > 0 || held == replicas.end() ? version : held->version;
   }
-  /// Whether it has a home that lacks the current value. A datum that no task wrote stays at its origin.
+  /// True if it has a home that lacks the current value. A datum that no task wrote stays at its origin.
   [[nodiscard]] bool away_from_home() const {
     if (!home.valid()) return false;
     return std::ranges::none_of(replicas, [](Replica const& replica) {

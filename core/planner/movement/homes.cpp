@@ -25,7 +25,7 @@ void Homes::send_home(DataId data) {
       nearest = replica.node;
     }
   }
-  // Where ways take equally long, the next node may hold the value already.
+  // If routes take equally long, the next node may hold the value already.
   for (;;) {
     NodeId const next = topology.machine()[topology.next_hop(nearest, home)].to;
     auto const* const there = datum.on(next);

@@ -14,7 +14,7 @@
 
 namespace granary::detail {
 
-/// What stays of the values that a holder overwrites and needs, until it has ended.
+/// Selects, of the values that a holder overwrites and needs, those that are kept until it has ended.
 enum class GRANARY_EXPORT Keep : std::uint8_t {
   Nothing,
   Elsewhere,  ///< what other memories hold
@@ -32,7 +32,7 @@ class GRANARY_EXPORT KeptValues {
   /// Takes bytes on the node for each datum of the list that is read and written there and whose value no other memory
   /// holds: for all of these or for none. Values of varying data are not overwritten (Results).
   void keep(AccessList const& accesses, NodeId node);
-  /// Where the datum's value is kept, or null.
+  /// The place where the datum's value is kept, or null.
   [[nodiscard]] Place const* find(DataId data) const {
     auto const found = m_places.find(data);
     return found != m_places.end() ? &found->second : nullptr;

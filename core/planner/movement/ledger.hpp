@@ -18,10 +18,10 @@ namespace granary::detail {
 
 /// The allocator of one memory node: assigns bytes to data. Best fit; free neighbours are merged.
 ///
-/// Where most bytes in use are in blocks of about one size, as the tiles of a matrix are but those at its edges, the
-/// multiples of the largest of these sizes divide the memory into *slots*. A block of about that size takes a slot, so
-/// that each one that leaves is room for the next. Others share as few slots as they can: they take the rest of one
-/// that is in use before they break another.
+/// If most bytes in use are in blocks of about one size (the tiles of a matrix, except at its edges), the multiples of
+/// the largest of these sizes divide the memory into *slots*. A block of about that size takes a slot, so that each one
+/// that leaves is room for the next. Others share as few slots as they can: they take the rest of one that is in use
+/// before they break another.
 ///
 /// All sizes are rounded up to the node's alignment, at least one unit of it. Every operation costs O(log blocks)
 /// unless stated.
@@ -40,7 +40,7 @@ class GRANARY_EXPORT Ledger {
   };
   /// Allocates `bytes` inside [low, high), if a gap there is long enough. O(log blocks + gaps that are long enough).
   [[nodiscard]] std::optional<Bytes> allocate(DataId data, Bytes bytes, Bytes low, Bytes high, Fit fit = Fit::Slots);
-  /// Whether `allocate` would find such a gap.
+  /// True if `allocate` would find such a gap.
   [[nodiscard]] bool fits(Bytes bytes, Bytes low, Bytes high) const {
     return find_place(rounded(bytes), low, high, Fit::Tight).has_value();
   }
@@ -62,8 +62,8 @@ class GRANARY_EXPORT Ledger {
   [[nodiscard]] std::map<Bytes, Block> const& blocks() const { return m_blocks; }
 
   /// The data to evict so that `bytes` contiguous bytes inside [low, high) become free, with the fewest evicted bytes;
-  /// those of `unwanted`, which would be evicted next, count a quarter. Empty if no window is long enough without data
-  /// for which `evictable` is false. O(blocks).
+  /// `unwanted`, which would be evicted next, counts a quarter of its bytes. Empty if no window is long enough without
+  /// data for which `evictable` is false. O(blocks).
   [[nodiscard]] std::vector<DataId> window(Bytes bytes, Bytes low, Bytes high,
                                            std::function<bool(DataId)> const& evictable, DataId unwanted = {}) const;
 

@@ -61,7 +61,7 @@ class GRANARY_EXPORT Links {
   [[nodiscard]] std::uint32_t active() const { return m_active; }
   [[nodiscard]] std::uint32_t active(LinkId link) const { return m_links[link.index()].active; }
   [[nodiscard]] std::size_t waiting(LinkId link) const { return m_links[link.index()].queue.size(); }
-  /// Whether transfers wait for the link or for one of its buses, or the link carries its maximum. O(links).
+  /// True if transfers wait for the link or for one of its buses, or the link carries its maximum. O(links).
   [[nodiscard]] bool busy(LinkId link) const;
 
  private:

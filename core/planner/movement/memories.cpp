@@ -114,7 +114,7 @@ bool Memories::may_enter_reserve(NodeId id, DataId data) {
   return free;
 }
 
-// Whether the route home, or to storage, continues from the node through another one.
+// True if the route home, or to storage, continues from the node through another one.
 bool Memories::continues_beyond(DataId data, NodeId node) const {
   NodeId const target = storage_of(data, node);
   if (!target.valid() || target == node) return false;

@@ -70,9 +70,9 @@ class GRANARY_EXPORT Memories {
   [[nodiscard]] std::optional<Bytes> take_to_pass(NodeId node, DataId data);
   /// Takes bytes for these places, all or none; `taken`: their offsets.
   bool take_all(std::span<Lacking const> places, NodeId node, Bytes high, std::vector<Bytes>& taken);
-  /// Whether the datum may be in the node's reserve now; others that are in its way move on first.
+  /// True if the datum may be in the node's reserve now; others that are in its way move on first.
   bool may_enter_reserve(NodeId node, DataId data);
-  /// Whether data of the list stand above `high`, in the reserve, where holders must not keep them.
+  /// True if data of the list stand above `high`, in the reserve, where holders must not keep them.
   [[nodiscard]] bool stands_in_reserve(AccessList const& accesses, NodeId node, Bytes high) const;
   /// Evicts those that do; false if some of them have to be written back first.
   bool leave_reserve(AccessList const& accesses, NodeId node, Bytes high);
@@ -82,8 +82,8 @@ class GRANARY_EXPORT Memories {
   /// A replica at bytes that were taken; it holds no value yet.
   void add(DataId data, NodeId node, Bytes offset) { add(data, node, offset, m_data[data].bytes); }
   void add(DataId data, NodeId node, Bytes offset, Bytes bytes);
-  /// The replica of a varying datum, which a task wrote, is now at `offset`, where bytes were taken, and only has those
-  /// of the value.
+  /// The replica of a varying datum, which a task wrote, is now at `offset`, where bytes were taken, and has only the
+  /// bytes of the value.
   void settle_at(DataId data, Replica& replica, Bytes offset);
   /// The replica is needed after all, if it was being evicted.
   void keep(DataId data, NodeId node);
@@ -104,23 +104,23 @@ class GRANARY_EXPORT Memories {
   void restore(DataId data, Replica& replica);
   /// Evicts until `take_all` may succeed below `high` for these places; false if the caller has to wait.
   bool make_room(NodeId node, std::span<Lacking const> places, Bytes high);
-  /// Whether `bytes` for a holder are free nowhere in one piece, and what is being evicted has fewer.
+  /// True if `bytes` for a holder are free nowhere in one piece, and what is being evicted has fewer.
   [[nodiscard]] bool lacks_room(NodeId node, Bytes bytes) const;
   /// Makes room in the reserve alone, for a datum on its way home.
   void clear_reserve(NodeId node, Bytes bytes);
   /// Evicts all that can be evicted; posts if something was dropped.
   void clear(NodeId node);
-  /// Something on the node changed: posts that who waits for room there may find it now.
+  /// Something on the node changed: whatever waits for room there is tried again.
   void room_may_have_changed(NodeId node);
 
   /// The holders that use their places now; while there are some, more room will be free.
   void begin_work() { ++m_working; }
   void end_work() { --m_working; }
   [[nodiscard]] std::uint32_t working() const { return m_working; }
-  /// Whether what the eviction policy would keep is evicted, too, although something works or moves.
+  /// If `any`, data that the eviction policy would keep are evicted, too, although something works or moves.
   void evict_whatever(bool any) { m_evict_whatever = any; }
 
-  /// Where the value goes from `from` if it is evicted: its home, or the storage of temporaries; invalid: nowhere.
+  /// The value's destination if it is evicted from `from`: its home, or the storage of temporaries; may be invalid.
   [[nodiscard]] NodeId storage_of(DataId data, NodeId from) const;
   [[nodiscard]] NodeId storage_of_temporaries(NodeId from) const { return m_storage[from.index()]; }
 

@@ -14,9 +14,9 @@
 
 namespace granary::detail {
 
-/// Where data are and where they go: replicas, places in memories, transfers, homes. It knows lists of accesses, whose
-/// holders ask for places and values on a node; it does not know what they are. It posts its further work on the agenda
-/// and tells its listener of each change of a replica at once.
+/// Manages the location of data: replicas, places in memories, transfers, homes. It knows lists of accesses, whose
+/// holders ask for places and values on a node; it does not know what the holders are. It posts its further work on the
+/// agenda and tells its listener of each change of a replica at once.
 ///
 /// The life of a holder: `announce`, `hold` until it returns true, `begin_work` once `complete`, one of `end`, `lose`
 /// and `revert` of `changes` for each datum that it writes, `let_go`, `end_uses`, `uses_ended`.
@@ -37,7 +37,7 @@ class GRANARY_EXPORT Movement {
   void announce(AccessList& accesses);
   /// It ended: it is not counted as a user any more.
   void end_uses(AccessList const& accesses);
-  /// What follows from that. `wrote_on`: where it wrote values that shall go home early, or invalid.
+  /// Follows `end_uses`. `wrote_on`: the node where it wrote values that shall go home early, or invalid.
   void uses_ended(AccessList const& accesses, NodeId wrote_on);
 
   /// Gives all data of the list places on the node, and asks for the values of those that are read; false if there is
@@ -47,9 +47,9 @@ class GRANARY_EXPORT Movement {
   /// As `hold`, for a value that is sent from the node: in the reserve, if need be. `let_go_shipped` undoes it.
   bool hold_to_ship(DataId data, NodeId node, std::int64_t priority);
   void let_go_shipped(DataId data, NodeId node);
-  /// Whether all is there that the holder needs. `overlaps`: it may read what another holder writes on the node.
+  /// True if all that the holder needs is there. `overlaps`: it may read what another holder writes on the node.
   [[nodiscard]] bool complete(AccessList const& accesses, NodeId node, bool overlaps) const;
-  /// Whether no transfer uses a datum that the holder writes. Values that are there stay, but transfers may start.
+  /// True if no transfer uses a datum that the holder writes. Values that are there stay, but transfers may start.
   [[nodiscard]] bool may_write(AccessList const& accesses) const;
   /// The holder works with its places until `end_work`: what it writes is overwritten from now on (`Changes::begin`).
   void begin_work(AccessList const& accesses, NodeId node, Keep keep = Keep::Nothing);
@@ -60,7 +60,7 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] Results const& results() const { return m_results; }
   [[nodiscard]] Ahead& ahead() { return m_ahead; }
 
-  /// What a handover hands over (ReadWrite in the list) goes home. `done`: of the list, which are home already.
+  /// Sends home the data of a handover (ReadWrite in the list). `done`: of the list, which are home already.
   enum class Way : std::uint8_t { Open, Under, Closed };
   [[nodiscard]] Way bring_home(AccessList const& accesses, std::uint32_t& done);
   /// All that the handover writes is valid at home alone from now on.
@@ -97,7 +97,7 @@ class GRANARY_EXPORT Movement {
   void find_ways_anew(DataId data) { m_routes.find_ways_anew(data); }
   /// A datum that waits for room on its way home, and the node; it does not wait any more.
   std::optional<std::pair<DataId, NodeId>> take_waiting_write_back();
-  void flush(DataId data);  ///< sends its value home, or those of all data if it is invalid
+  void flush(DataId data);  ///< sends its value home; if the id is invalid, all values
   /// See HomesMayChange (of all data, if it is invalid) and KeepNoOldValue.
   void homes_may_change(DataId data);
   void keep_no_old_value(DataId data);
@@ -123,7 +123,7 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] Links const& links() const { return m_links; }
   [[nodiscard]] Memories const& memories() const { return m_memories; }
   [[nodiscard]] Homes const& homes() const { return m_homes; }
-  /// Whether data of the list stand in the node's reserve, where a holder may not keep them.
+  /// True if data of the list stand in the node's reserve, where a holder may not keep them.
   [[nodiscard]] bool stands_in_reserve(AccessList const& accesses, NodeId node) const;
 
  private:

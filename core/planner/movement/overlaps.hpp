@@ -23,7 +23,7 @@ enum class Claim : std::uint8_t {
   Write,  ///< its home may lack its value; no datum that shares bytes with it has a claim
 };
 
-/// What a handover does to a datum, or a task to one whose claim it takes, and the claim before.
+/// The access of a handover to a datum, or of a task to one whose claim it takes, and the claim before.
 struct GRANARY_EXPORT Claimed {
   DataId data;
   AccessMode mode;
@@ -31,32 +31,32 @@ struct GRANARY_EXPORT Claimed {
   std::uint64_t serial;  ///< of the datum, since ids of forgotten ones are given again
 };
 
-/// Data that share bytes of their homes, and who has the claim on these bytes.
+/// Data that share bytes of their homes, and which of them has the claim on these bytes.
 ///
 /// Before a task accesses a datum with a mode that contradicts the claim of a neighbour (a datum that shares bytes with
 /// it), the neighbour is handed over: its value goes home, and its other replicas become invalid. The accesses of a
 /// handover are ReadWrite to what it hands over; Write to the neighbours of data with claim Write, which have no claim
-/// and whose bytes change; Read to the other neighbours: only who writes them has to come after it.
+/// and whose bytes change; Read to the other neighbours: only tasks that write them have to come after it.
 ///
 /// Adding, forgetting, handing over and a changed claim cost O(neighbours); a task without contradiction O(accesses).
 class GRANARY_EXPORT Overlaps {
  public:
   explicit Overlaps(DataTable const& data) : m_data(data) {}
 
-  /// Whether any data share bytes.
+  /// True if any data share bytes.
   [[nodiscard]] bool any() const { return !m_entries.empty(); }
   void add(DataId data, std::span<SharedBytes const> shares);
   /// Before the datum leaves the table. Returns the lost data whose bytes it has defined again.
   std::vector<DataId> forget(DataId data);
-  /// What has to precede the tasks on a new datum: handovers of its neighbours that have not ended. Empty: nothing.
+  /// The unfinished handovers of a new datum's neighbours: they must precede the tasks on it.
   [[nodiscard]] std::vector<Claimed> unfinished_before(DataId data) const;
 
   /// Throws InvalidArgument if the task uses several data with the same bytes and writes one of them, or if a failure
   /// that was reported took the value of bytes that it needs. What is blocked is not refused: the task is cancelled.
   void check(std::string const& task, AccessList const& accesses) const;
-  /// Whether a lost datum is covered by one that was written since.
+  /// True if a lost datum is covered by one that was written since.
   [[nodiscard]] bool is_defined_by_another(DataId data) const;
-  /// Whether a datum of the list, or a neighbour of one, is blocked.
+  /// True if a datum of the list, or a neighbour of one, is blocked.
   [[nodiscard]] bool blocked(AccessList const& accesses) const;
   /// The same for one datum: tasks that access it are cancelled until failures are reported.
   [[nodiscard]] bool waits_for_report(DataId data) const;
@@ -65,7 +65,7 @@ class GRANARY_EXPORT Overlaps {
   /// order: one for each datum that needs one, so that a failure concerns the others only if they share bytes, too.
   /// `redefined`: what the task defines again, with claims that it gets back if the task does not run.
   std::vector<std::vector<Claimed>> take_claims(AccessList const& accesses, std::vector<Claimed>& redefined);
-  /// Whether a datum of the handover covers the lost one.
+  /// True if a datum of the handover covers the lost one.
   [[nodiscard]] bool hands_over_all_of(AccessList const& handover, DataId lost) const;
 
   /// A handover was cancelled: `undo` restores the claims from before it and blocks its data until failures are
@@ -81,7 +81,7 @@ class GRANARY_EXPORT Overlaps {
   [[nodiscard]] bool shares_bytes(DataId data) const;
   /// The same, now or before.
   [[nodiscard]] bool shared_bytes(DataId data) const { return find(data) != nullptr; }
-  /// Whether any datum is blocked.
+  /// True if any datum is blocked.
   [[nodiscard]] bool any_blocked() const { return !m_blocked.empty(); }
   /// Calls `function(DataId)` for the data that share bytes with this one.
   template <class Function>

@@ -30,9 +30,9 @@ struct GRANARY_EXPORT Replica {
 
   void pin(std::int64_t with) { priority = pins++ == 0 ? with : std::max(priority, with); }
 
-  /// Whether somebody needs its place.
+  /// True if somebody needs its place.
   [[nodiscard]] bool useful() const { return valid || pins > 0 || readers > 0 || incoming.valid(); }
-  /// Whether its fields agree with each other.
+  /// True if its fields agree with each other.
   [[nodiscard]] bool consistent() const {
     return (writers == 0 || pins > 0 || slot != Slot::Pool) && (!evicting || (pins == 0 && slot == Slot::Pool)) &&
            (slot != Slot::Pool || superseded || useful()) && (!superseded || !(useful() || writers > 0));

@@ -13,8 +13,8 @@
 
 namespace granary::detail {
 
-/// Where tasks leave the values that they make of varying data: in a place beside that of the present value, which they
-/// may read meanwhile, or in the datum's own place if there is no value.
+/// The places in which tasks leave their values of varying data: a place beside the present value, which they may read
+/// meanwhile, or the datum's own place if there is no value.
 class GRANARY_EXPORT Results {
  public:
   Results(PlannerContext& context, DataTable& data, Memories& memories)
@@ -37,7 +37,7 @@ class GRANARY_EXPORT Results {
   void drop(DataId data) {
     if (!m_places.empty()) drop_place(data);
   }
-  /// The task has made the value, in `Datum::result` bytes: it is that of the replica.
+  /// The task has made the value, in `Datum::result` bytes: it becomes the replica's value.
   void become_value(DataId data, Replica& written);
 
   /// The place beside the datum's own; null: there is none.

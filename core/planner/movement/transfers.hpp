@@ -18,9 +18,9 @@ class GRANARY_EXPORT Transfers {
   void start_on(LinkId link);
   /// The transfer arrived; returns the datum.
   DataId copy_done(TransferId transfer);
-  /// What success and failure have in common: the transfer uses its places no more. `settle` follows.
+  /// The transfer ended, with or without success, and no longer uses its places. `settle` follows.
   Transfer end(TransferId transfer);
-  /// What follows for both places and the link, after it is known whether the value arrived.
+  /// Updates both places and the link, after it is known whether the value arrived.
   void settle(Transfer const& transfer);
 
  private:

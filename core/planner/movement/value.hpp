@@ -9,7 +9,7 @@
 
 namespace granary::detail {
 
-/// Whether a datum has a value, as far as the tasks that write it have ended, and which failure took it.
+/// The state of a datum's value, as far as the tasks that write it have ended, and the failure that took it.
 class GRANARY_EXPORT Value {
  public:
   enum class State : std::uint8_t {
@@ -27,14 +27,14 @@ class GRANARY_EXPORT Value {
 
   [[nodiscard]] State state() const { return m_state; }
   [[nodiscard]] bool lost() const { return m_state == State::Poisoned || m_state == State::Reported; }
-  /// Whether tasks that read the datum may run, as far as its past is concerned.
+  /// True if tasks that read the datum may run, as far as its past is concerned.
   [[nodiscard]] bool readable() const { return m_state == State::None || m_state == State::Current; }
-  /// Whether a task that reads the datum may be submitted although no unfinished task writes it.
+  /// True if a task that reads the datum may be submitted although no unfinished task writes it.
   [[nodiscard]] bool may_be_read() const { return m_state != State::None && m_state != State::Reported; }
   /// The index of the unreported failure that took the value or made it stale, or no_cause.
   [[nodiscard]] std::uint32_t cause() const { return m_cause; }
 
-  /// Whether there is a value that no failure took, current or stale.
+  /// True if there is a value that no failure took, current or stale.
   [[nodiscard]] bool made() const { return m_made; }
 
   /// From now on a stale value is lost when the failure is reported, instead of being current again.
@@ -81,7 +81,7 @@ class GRANARY_EXPORT Value {
   std::uint32_t m_cause = no_cause;
 };
 
-/// Whether the value has to be brought to the datum's home, because of a flush or of its release.
+/// The state of the write-back of a value to its datum's home, for a flush or the datum's release.
 class GRANARY_EXPORT WayHome {
  public:
   enum class State : std::uint8_t {
