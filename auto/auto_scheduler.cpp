@@ -54,8 +54,8 @@ constexpr double worth_changing = 0.02;
 // One that is as fast replaces it if it moves less than this part of its bytes, with what memories hold now: links and
 // disks have other users.
 constexpr double few_bytes = 0.75;
-// Reality departs from what was believed if one takes longer than the other by this factor, from the end of so many
-// tasks to that of twice, four times, … as many.
+// A run differs from its simulation if one takes longer than the other by this factor, between the ends of so many
+// tasks and of twice, four times, … as many.
 constexpr double departed = 1.2;
 constexpr std::size_t first_compared = 64;
 
@@ -278,7 +278,7 @@ TaskId AutoScheduler::give(TaskId task) {
   return task;
 }
 
-// Those that have not ended, in the order of submission.
+// The tasks that have not ended, in the order of submission.
 std::vector<TaskId> AutoScheduler::known_tasks() const {
   auto tasks = m_tasks;
   std::erase_if(tasks, [&](TaskId task) { return !m_known.contains(task); });
@@ -385,7 +385,8 @@ void AutoScheduler::choose() {
   if (chosen.name != m_name) use(chosen.name);
 }
 
-// Whether the present scheduler goes on. A change costs at most that what memories hold comes anew, to all at once.
+// True if the present scheduler stays. A change costs at most the time to load the contents of all memories again, in
+// parallel.
 bool AutoScheduler::stays(Candidate const& present, Candidate const& best) const {
   std::map<std::pair<NodeId, NodeId>, Bytes> held;
   double bytes = 0;

@@ -76,11 +76,11 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 /// present estimates and the links of the machine (see Rehearsal), and goes on with the fastest one; of whole runs that
 /// are about as fast, with the one that moves the fewest bytes. Until it knows
 /// enough it uses `darts`: while the codelets of more than a tenth of the tasks were not measured on any kind of
-/// worker. If those of the first tasks were measured, it begins with `planned` where all workers share one memory, and
-/// with `dmdas` elsewhere.
+/// worker. If the codelets of the first tasks were measured, it begins with `planned` where all workers share one
+/// memory, and with `dmdas` elsewhere.
 ///
 /// It chooses when a burst of submissions has ended and at least as many tasks are new as wait from before; and again
-/// when the time from the end of 64 tasks to that of 128, 256, … differs from the simulated one by more than a fifth.
+/// when the time between the ends of 64 tasks and of 128, 256, … differs from the simulated one by more than a fifth.
 /// The present scheduler stays unless another one is faster by more than 2 %, and by more than the time in which what
 /// memories hold would come anew, or is as fast and moves less than three quarters of its bytes. A scheduler that is
 /// replaced leaves its committed tasks to run; the next one is told of all others, and of all replicas, as if they had
@@ -126,7 +126,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   [[nodiscard]] bool chooses_turns() const override { return true; }
   [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const override;
   [[nodiscard]] std::string remark() const override { return m_remark; }
-  /// `choices`, and the number of `simulated tasks`; and those of the present scheduler.
+  /// `choices`, the number of `simulated tasks`, and the counters of the present scheduler.
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
 
  private:

@@ -19,12 +19,12 @@ using namespace detail;
 
 namespace {
 
-// What is busy for this part of the time limits a run.
+// A resource that is busy for this part of the time limits a run.
 constexpr double busy_part = 0.8;
 
 using KindTimes = std::array<Duration, worker_kinds>;
 
-// What a run does, as it goes on.
+// Records the progress of a run.
 class Progress final : public PlannerObserver {
  public:
   explicit Progress(std::vector<double> const& of_tasks) : m_work(of_tasks), m_ended(of_tasks.size()) {}
@@ -215,7 +215,7 @@ Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std:
       description.may_return = false;
       // Nobody knows how it will vary.
       if (std::exchange(description.bound, 0) > 0) description.bytes = std::max<Bytes>(view.bytes(access.data), 1);
-      // Its value was made before. That of a temporary is taken to be in the host's memory.
+      // Its value was made before. A temporary's value is taken to be in the host's memory.
       if (reads(access.mode) && !description.origin.valid()) {
         if (!description.home.valid()) {
           description.home = host_node;

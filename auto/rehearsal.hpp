@@ -28,9 +28,9 @@ class GRANARY_EXPORT RehearsedRun {
   [[nodiscard]] double seconds() const;
   /// When the first task had ended, the first two, …
   [[nodiscard]] std::vector<Duration> const& ends() const;
-  /// What the links have carried.
+  /// The bytes that the links have carried.
   [[nodiscard]] Bytes bytes_moved() const;
-  /// What was busy nearly all the time: "the workers", "the links" or "the disk"; "the order" of the tasks if nothing.
+  /// The resource that was nearly always busy: "the workers", "the links" or "the disk"; "the order" of tasks if none.
   [[nodiscard]] std::string limit() const;
 
  private:
@@ -53,7 +53,7 @@ class GRANARY_EXPORT Rehearsal {
   Rehearsal& operator=(Rehearsal const&) = delete;
 
   [[nodiscard]] std::uint64_t tasks() const;
-  /// Whether all data together fit in each memory of a device with workers, or of the host if there is none.
+  /// True if all data together fit in each memory of a device with workers, or of the host if there is none.
   [[nodiscard]] bool fits() const;
   /// The sum of the times of all tasks, each on its fastest kind of worker.
   [[nodiscard]] double work_seconds() const;

@@ -25,7 +25,7 @@ struct DatumHistory {
   bool commutes = false;  // the tasks since then do
 };
 
-// Whether the access does not extend the tasks since then, but follows them.
+// True if the access does not join the tasks since then, but follows them.
 bool follows(DatumHistory const& history, AccessMode mode) {
   return history.since.task != nobody && ((writes(mode) && !commutes(mode)) || history.commutes != commutes(mode));
 }

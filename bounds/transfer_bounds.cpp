@@ -50,8 +50,8 @@ CompulsoryTraffic compulsory_traffic(GraphRecorder const& graph) {
 double bus_bandwidth(Machine const& machine, TransferDirection direction) {
   auto const inner = inner_nodes(machine);
   bool const load = direction == TransferDirection::Load;
-  // Maximise the sum of the links' rates, each within its bandwidth and all within those of their buses; in units of
-  // the fastest link because Clp's tolerances are absolute.
+  // Maximise the sum of the links' rates, each within its bandwidth and all within the bandwidths of their buses; in
+  // units of the fastest link because Clp's tolerances are absolute.
   double fastest = 0;
   for (auto const& link : machine.links) fastest = std::max(fastest, link.bandwidth);
   LinearProgram program;

@@ -21,7 +21,7 @@ struct GRANARY_EXPORT ScheduledTask {
   std::uint32_t worker = 0;     ///< index in Schedule::workers
   std::uint32_t codelet = 0;    ///< index in Schedule::codelets
   std::uint64_t signature = 0;  ///< see TaskSignatures
-  /// A worker runs its tasks in the order of their ranks, those of equal rank in the order of submission.
+  /// A worker runs its tasks in the order of their ranks; at equal rank, in the order of submission.
   std::uint64_t rank = 0;
   Duration start{0};  ///< expected, from the start of the run
   Duration duration{0};
@@ -35,7 +35,7 @@ struct GRANARY_EXPORT ScheduleWorker {
   bool operator==(ScheduleWorker const&) const = default;
 };
 
-/// Which worker runs which tasks of a graph in which order, recorded from a run or computed.
+/// Maps the tasks of a graph to workers, with their order on each worker; recorded from a run or computed.
 ///
 /// ```cpp
 /// #include <granary/schedule.hpp>

@@ -32,7 +32,7 @@ std::string hexadecimal(std::uint64_t value) {
   return {digits.data(), end};
 }
 
-// What no schedule may have; empty if all is right.
+// The first fault of the schedule; empty if it has none.
 std::string fault_of(Schedule const& schedule) {
   for (std::size_t t = 0; t < schedule.tasks.size(); ++t) {
     auto const& task = schedule.tasks[t];

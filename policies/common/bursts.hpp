@@ -8,13 +8,13 @@
 
 namespace granary::detail {
 
-/// Whether an application submits many tasks, compared with those that end: then more come soon, and what is decided
-/// for all of them together is better decided later.
+/// Detects that an application submits many tasks, compared with the tasks that end: then more come soon, and decisions
+/// for all of them together are better made later.
 class GRANARY_EXPORT Bursts {
  public:
   void submitted() { ++m_now; }
   void finished() { m_last = std::exchange(m_now, 0); }
-  /// What was submitted up to now is all.
+  /// No more tasks come for now.
   void end() { m_now = m_last = 0; }
   /// More than a few tasks were submitted since the last one ended, or between the last two ends.
   [[nodiscard]] bool more_come() const { return m_now > few || m_last > few; }

@@ -8,7 +8,7 @@
 
 namespace granary::detail {
 
-/// Whether the datum is on the node or will be there without the task in question: it is in transfer, or an input of a
+/// True if the datum is on the node or will be there without the task in question: it is in transfer, or an input of a
 /// committed or planned task of one of the node's groups. O(groups on the node).
 [[nodiscard]] inline bool arrives_anyway(SystemView const& view, PlanBoard const& board, DataId data, NodeId node) {
   return view.expected(data, node) || view.committed_uses(data, node) > 0 ||

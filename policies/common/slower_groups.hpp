@@ -29,8 +29,8 @@ class GRANARY_EXPORT SlowerGroups {
     return believed == m_pace.end() ? task.allowed_groups : believed->second.fast_groups;
   }
   [[nodiscard]] bool is_fast(Task const& task, GroupId group) const { return fast_groups(task).contains(group); }
-  /// Whether the group is nearly as fast on those of the tasks that it may run, one after the other, as each on its
-  /// fastest group; as estimated now. O(tasks · groups), O(1) if all workers are of one kind.
+  /// True if the group runs the tasks that it may run, one after the other, nearly as fast as their fastest groups
+  /// would; as estimated now. O(tasks · groups), O(1) if all workers are of one kind.
   [[nodiscard]] bool fast_on_all(std::span<TaskId const> tasks, GroupId group) const;
 
   /// The task became ready. Returns its fast_groups.

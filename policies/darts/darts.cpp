@@ -131,7 +131,7 @@ TaskId DartsScheduler::steal(GroupId group) {
   return {};
 }
 
-// Whether bringing the task's inputs to the group takes no longer than what the group `planned` does before it.
+// True if moving the task's inputs to the group takes no longer than the work before the task on the group `planned`.
 bool DartsScheduler::begins_sooner(Task const& task, GroupId group, GroupId planned) const {
   NodeId const node = m_view->topology().group(group).node;
   Duration moving{0};

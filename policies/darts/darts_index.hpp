@@ -53,7 +53,7 @@ class GRANARY_EXPORT DartsIndex {
   /// Tasks that became free on some group since the last call, by priority, then submission; some may not be free any
   /// more.
   [[nodiscard]] std::vector<TaskId> take_free_candidates();
-  /// Whether all the task's inputs are loaded for the group; false for a group for which it is not considered.
+  /// True if all the task's inputs are loaded for the group; false for a group for which it is not considered.
   [[nodiscard]] bool is_free(TaskId task, GroupId group) const;
 
  private:

@@ -18,10 +18,10 @@ namespace {
 /// task's shortest time), equal priorities by release.
 ///
 /// The paper does not say how transfers count. Here their time is added to the completion although transfers may
-/// overlap with earlier tasks, since they occupy links. So `heft` is the rule of `dmda`, and `heftp` that of `dmdas`
-/// without *Ready*. On mirage (Cholesky, 32 tiles) this moves a third fewer bytes than max(start, transfers) and is as
-/// fast. Expected starts follow from the tasks that really run, so errors of the estimates do not accumulate. There is
-/// no insertion into gaps as in the static HEFT: a queue of ready tasks has none.
+/// overlap with earlier tasks, since they occupy links. So `heft` is the rule of `dmda`, and `heftp` the rule of
+/// `dmdas` without *Ready*. On mirage (Cholesky, 32 tiles) this moves a third fewer bytes than max(start, transfers)
+/// and is as fast. Expected starts follow from the tasks that really run, so errors of the estimates do not accumulate.
+/// There is no insertion into gaps as in the static HEFT: a queue of ready tasks has none.
 class HeftScheduler : public DmdaBase {
  public:
   HeftScheduler(PolicyOptions& options, bool by_priority) : DmdaBase(options), m_by_priority(by_priority) {}

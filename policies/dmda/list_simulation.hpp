@@ -13,10 +13,10 @@
 
 namespace granary::detail {
 
-/// What `heftp` would do from now on, as far as it knows the tasks: workers run what they hold, then the committed
-/// tasks of their group, then its queue by priority; a task whose predecessors have ended joins the group with the
-/// earliest expected end, those that become ready at once by priority. Estimated times are taken for true ones, and
-/// transfers as hidden behind kernels.
+/// Simulates `heftp` from now on, for the tasks that it knows: workers run what they hold, then the committed tasks of
+/// their group, then its queue by priority; a task whose predecessors have ended joins the group with the earliest
+/// expected end, those that become ready at once by priority. Estimated times are taken as exact, and transfers as
+/// overlapped by kernels.
 ///
 /// Of the tasks that were released with the first one, 256 are simulated.
 ///
@@ -24,7 +24,7 @@ namespace granary::detail {
 /// released task groups · workers log workers). Queues are not copied.
 class GRANARY_EXPORT ListSimulation {
  public:
-  /// All must outlive it. `work` is, by group, that of its queued tasks, as for ExpectedStart.
+  /// All must outlive it. `work`: by group, the work of its queued tasks, as for ExpectedStart.
   ListSimulation(SystemView const& view, PlanBoard const& board, ExpectedStart const& starts,
                  std::vector<Duration> const& work, ToldTasks& tasks);
 
@@ -32,13 +32,13 @@ class GRANARY_EXPORT ListSimulation {
   void start(TaskId task, GroupId group);
   /// The time from now of the next end of a task; empty if none is running.
   [[nodiscard]] std::optional<Duration> next_end() const;
-  /// Whether the task with which it started is the one that ends next.
+  /// True if the task with which it started ends next.
   [[nodiscard]] bool task_ends_next() const { return m_events.front().task == m_task; }
   /// Performs the next end. There must be one.
   void step();
   /// From the real now.
   [[nodiscard]] Duration now() const { return Duration{m_now}; }
-  /// Whether all workers of the kind are running a task.
+  /// True if all workers of the kind are running a task.
   [[nodiscard]] bool all_busy(WorkerKind kind) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace granary::detail {
 
-/// Whether a ready task goes to a core although `heftp` puts it on a device (Static, section V-A). Where `heftp` itself
+/// Decides whether a ready task goes to a core although `heftp` puts it on a device (Static, section V-A). If `heftp`
 /// puts it on a core, it goes there: the paper's GB would ask the devices first.
 class GRANARY_EXPORT LookAhead {
  public:
@@ -36,7 +36,7 @@ class GRANARY_EXPORT LookAhead {
               std::vector<Duration> const& work);
   /// Notifications of the scheduler.
   [[nodiscard]] ToldTasks& tasks() { return m_tasks; }
-  /// Whether the rule decides on anything: the machine has cores and devices.
+  /// True if the rule decides on anything: the machine has cores and devices.
   [[nodiscard]] bool active() const { return !m_simulation.empty(); }
   /// The group of the ready task. `core` and `device` are the best groups of each kind, and `plain` the one that heftp
   /// chooses, one of them. Let and Gb simulate until the task would end on a core, Mms until all known tasks have

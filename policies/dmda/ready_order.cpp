@@ -64,7 +64,7 @@ void ReadyOrder::touch_all(Task const& task, NodeId node) {
   for (auto const& access : task.accesses) touch(access.data, node);
 }
 
-// Inputs of committed tasks count as in transfer: they are allocated before those of any planned task.
+// Inputs of committed tasks count as in transfer: they are allocated before the inputs of any planned task.
 void ReadyOrder::refresh(DataId data, NodeId node) {
   auto& presence = m_presence[place(data, node)];
   bool const now = m_view->expected(data, node) || m_view->committed_uses(data, node) > 0;

@@ -20,8 +20,8 @@ namespace granary::detail {
 /// each planned task that uses it on the node.
 class GRANARY_EXPORT ReadyOrder {
  public:
-  /// What decides first between two tasks, their rank or the bytes that they need. Smaller values come first; the other
-  /// one decides between equals, then the order in which tasks were added.
+  /// The first key of the order: the tasks' ranks or the bytes that they need. Smaller values come first; the other key
+  /// decides between equals, then the order in which tasks were added.
   enum class By : std::uint8_t { Rank, MissingBytes };
 
   explicit ReadyOrder(By by = By::Rank) : m_by_bytes(by == By::MissingBytes) {}

@@ -16,7 +16,7 @@ namespace granary::detail {
 /// order of submission. The scheduler that owns it forwards its notifications. Dependencies through tasks that no
 /// worker runs are missing, since schedulers are not told of these.
 ///
-/// Costs are those of BasicTaskGraph; memory is that of the unfinished tasks and their accesses.
+/// Costs are as for BasicTaskGraph; memory is O(unfinished tasks and their accesses).
 class GRANARY_EXPORT ToldTasks {
  public:
   struct Node : Task {

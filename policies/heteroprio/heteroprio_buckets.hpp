@@ -17,8 +17,8 @@ namespace granary::detail {
 
 /// The options for buckets; docs/heteroprio.md lists them.
 struct GRANARY_EXPORT HeteroprioOptions {
-  /// Which task of a bucket a slow worker takes. Auto: the least urgent one of buckets that fast workers visit first,
-  /// since they reach it late; the most urgent one of other buckets, which they would reach even later.
+  /// The task of a bucket that a slow worker takes. Auto: the least urgent one of buckets that fast workers visit
+  /// first, since they reach it late; the most urgent one of other buckets, which they would reach even later.
   enum class Slow : std::uint8_t { Auto, LeastUrgent, MostUrgent };
 
   std::array<NamedLevels, worker_kinds> orders;          ///< `cpu`, `device`
@@ -29,7 +29,7 @@ struct GRANARY_EXPORT HeteroprioOptions {
   Slow slow = Slow::Auto;
   std::uint32_t workers_per_device = 0;  ///< 0: the device's lanes
 
-  /// Those that are not given are as in `defaults`. Throws InvalidArgument when a value is malformed.
+  /// Options that are not given are as in `defaults`. Throws InvalidArgument when a value is malformed.
   static HeteroprioOptions read(PolicyOptions& options, HeteroprioOptions defaults);
   static HeteroprioOptions read(PolicyOptions& options) { return read(options, {}); }
 };
@@ -45,8 +45,8 @@ struct GRANARY_EXPORT HeteroprioOptions {
 /// when there are many small buckets, which LAHeteroprio names as its rule's weakness.
 class GRANARY_EXPORT HeteroprioBuckets {
  public:
-  /// Who else waits for the tasks of a column, which limits how far ahead a fast group takes them: its own tasks
-  /// without limit; those of `owners` only for an idle worker; others no further than the other groups.
+  /// The other groups that wait for the tasks of a column. They limit how far ahead a fast group takes tasks: its own
+  /// tasks without limit; tasks of `owners` only for an idle worker; others no further than the other groups.
   struct Claim {
     bool own = false;
     GroupSet owners = {};

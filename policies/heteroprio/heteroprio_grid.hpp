@@ -18,7 +18,7 @@ namespace granary::detail {
 /// Ready tasks in lists by bucket and column (LAHeteroprio, Figure 3); a column is a memory node, or there is only one.
 ///
 /// Each list is sorted by priority and belongs to one set of allowed groups, so that a task for one group never blocks
-/// those of another. Insertion and removal cost O(log tasks + distinct sets of groups).
+/// tasks of another. Insertion and removal cost O(log tasks + distinct sets of groups).
 class GRANARY_EXPORT BucketGrid {
  public:
   /// Tasks of one bucket, column and set of groups.

@@ -45,7 +45,7 @@ struct GRANARY_EXPORT SpeedUp {
 /// From mean times: the slower kind's over the faster one's.
 [[nodiscard]] GRANARY_EXPORT SpeedUp speed_up(KindTimes const& times);
 
-/// Whether a worker of the slow kind may take one of `available` tasks: at least N_fast S must be there. (LAHeteroprio,
+/// True if a worker of the slow kind may take one of `available` tasks: at least N_fast S must be there. (LAHeteroprio,
 /// "Speedup factors", says "more than", but its example allows six of 3 x 2.)
 [[nodiscard]] constexpr bool slow_may_take(std::size_t available, std::size_t fast_workers, double factor) {
   return static_cast<double>(available) >= static_cast<double>(fast_workers) * factor - 1e-9;

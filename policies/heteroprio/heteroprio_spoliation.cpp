@@ -143,7 +143,7 @@ TaskId SpoliatingHeteroprio::choice_of(GroupId device_group) const {
   return first_ready(device_group, above.valid() ? std::optional(m_view->task(above).priority) : std::nullopt);
 }
 
-// The first in the group's order of the buckets, among those of at least this priority.
+// The first task of at least this priority, in the group's order of the buckets.
 TaskId SpoliatingHeteroprio::first_ready(GroupId group, std::optional<std::int64_t> at_least) const {
   for (auto const& level : m_buckets.levels(m_view->topology().group(group).kind)) {
     TaskId const task = m_buckets.first(level, 0, group, {});

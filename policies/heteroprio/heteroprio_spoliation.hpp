@@ -21,11 +21,11 @@ namespace granary::detail {
 /// - `Pp`: moreover, if all workers are busy and a task of the *slow* codelet (POTRF in the paper) is ready, the least
 ///   urgent other task on a CPU worker makes way for it. Buckets are merged for devices (CGV).
 /// - `Pc`: moreover, a device takes no ready task that is less urgent than one on a CPU worker, but that one. `Pcep`:
-///   the slow codelet's tasks on CPU workers do not count there; `Pcept`: nor do those of all codelets of less than
+///   the slow codelet's tasks on CPU workers do not count there; `Pcept`: nor do tasks of all codelets of less than
 ///   half of the highest acceleration (TRSM in the paper).
 ///
-/// The slow codelet is that of the lowest acceleration, if this is less than half of the highest one; else there is
-/// none. A device takes a task away only if it is faster on it than the task's present worker. Beside the cost of
+/// The slow codelet has the lowest acceleration, if this is less than half of the highest one; else there is none. A
+/// device takes a task away only if it is faster on it than the task's present worker. Beside the cost of
 /// HeteroprioBuckets, a device's question costs O(tasks on CPU workers).
 class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler {
  public:

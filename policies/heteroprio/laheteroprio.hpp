@@ -37,7 +37,7 @@ struct GRANARY_EXPORT LaheteroprioOptions {
 };
 
 /// LAHeteroprio: the buckets of Heteroprio in lists by memory node. A formula selects the list that a ready task joins.
-/// The workers of a node visit their own lists first, then those of near nodes.
+/// The workers of a node visit their own lists first, then the lists of near nodes.
 ///
 /// Departures from the paper: Ties of a formula go to the node that released the task, else to the node with the fewest
 /// tasks. Groups get tasks ahead of their workers, so tasks in the lists of another node with workers of the same kind

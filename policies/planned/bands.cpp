@@ -20,7 +20,7 @@ constexpr std::array<Leading, 5> leadings{{{0, 0}, {1, 0.7}, {1, 0.95}, {2, 0.85
 constexpr double least_fill = 0.45;
 constexpr double most_aspect = 3;
 constexpr int most_lengths = 3;
-// Where memories share the tasks: the part of a memory for a block's results, and the number of blocks for each memory.
+// If memories share the tasks: the part of a memory for a block's results, and the number of blocks for each memory.
 constexpr double shared_fill = 0.5;
 constexpr double shared_blocks = 16;
 // A neighbour's length or width differs by one, or by this part.

@@ -55,7 +55,7 @@ class TwoSidedSets {
   std::vector<bool> m_side;
 };
 
-/// Whether at least two thirds of the segments that read one of the values read both: the values of a row on both sides
+/// True if at least two thirds of the segments that read one of the values read both: the values of a row on both sides
 /// of the diagonal have half of their readers in common, and are of a row and of a column.
 bool alike(std::span<std::uint32_t const> a, std::span<std::uint32_t const> b) {
   if (std::min(a.size(), b.size()) * 3 < 2 * std::max(a.size(), b.size())) return false;
@@ -90,7 +90,7 @@ TwoSidedSets lines_of(OrderGraph const& graph, Segments const& segments) {
     }
     for (std::size_t i = 1; i < sequence.size(); ++i) {
       auto const readers = segments.readers(sequence[i]);
-      // Few are enough: those of a line have the same values before this one.
+      // A few readers are enough: all readers in a line have the same values before this one.
       if (segment != readers.front() && segment != readers[readers.size() / 2] && segment != readers.back()) continue;
       for (std::size_t before = 1; before <= std::min(i, most_lines_read); ++before) {
         auto const other = sequence[i - before];
@@ -107,7 +107,7 @@ struct MainLines {
   std::uint32_t least = 0;  // values that it reads of the second one
 };
 
-/// Those of each segment. A value alone is no line.
+/// The main lines of each segment. A value alone is no line.
 std::vector<MainLines> main_lines(Segments const& segments, TwoSidedSets& lines) {
   std::vector<std::uint32_t> sizes(segments.values(), 0);
   for (std::uint32_t value = 0; value < segments.values(); ++value) ++sizes[lines.find(value).first];

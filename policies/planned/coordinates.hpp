@@ -26,7 +26,7 @@ class GRANARY_EXPORT Coordinates {
 
   /// Row and column; both are `none` if one is not known.
   [[nodiscard]] Place const& of(std::uint32_t segment) const { return m_places[segment]; }
-  /// The number of rows and that of columns.
+  /// The numbers of rows and columns.
   [[nodiscard]] Place const& extents() const { return m_extents; }
   /// Tasks of segments with coordinates.
   [[nodiscard]] std::size_t tasks() const { return m_tasks; }

@@ -44,7 +44,7 @@ constexpr std::array<Trial, 16> trials{{{true, true, 0.5, 1, 0},
                                         {true, true, 0.5, 1, 1},
                                         {true, false, 1, 0.6, -1}}};
 
-// Those that were best where memory holds half of the data, and on stencils, trees and random graphs.
+// The best rules where memory holds half of the data, and on stencils, trees and random graphs.
 using Tie = LeastMissingRule::Tie;
 constexpr std::array<LeastMissingRule, 11> list_rules{{{.tie = Tie::Shallowest, .outputs = 1, .dying = 1},
                                                        {.tie = Tie::Submission},
@@ -75,7 +75,7 @@ double bytes_written(OrderGraph const& graph) {
   return bytes;
 }
 
-// Where memories share the tasks: the part of a memory for a block, and the least number of blocks for each memory.
+// If memories share the tasks: the part of a memory for a block, and the lowest number of blocks for each memory.
 constexpr double grown_fill = 0.5;
 constexpr double grown_blocks = 32;
 
@@ -199,13 +199,13 @@ class Search {
 
  private:
   [[nodiscard]] bool may_go_on() const { return m_work <= m_problem.effort * m_graph.all_uses(); }
-  // Whether most tasks have a place in the plane of coordinates.
+  // True if most tasks have a place in the plane of coordinates.
   bool has_plane() {
     m_coordinates.emplace(m_graph, m_segments);
     m_has_plane = m_coordinates->tasks() > 0 && 2 * m_coordinates->tasks() >= m_graph.tasks();
     return m_has_plane;
   }
-  // Whether the rule is better than those before.
+  // Cuts by the rule; returns true if it is better than all rules before.
   bool cut(BandRule const& rule) {
     if (!may_go_on() || !m_cut.insert(rule).second) return false;
     auto const bytes = take_if_better(cut_bands(m_segments, *m_coordinates, rule)).all();

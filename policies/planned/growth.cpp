@@ -120,7 +120,7 @@ class Growth {
     return true;
   }
 
-  // Whether another candidate of this step lacks the same value first: they bring nearly the same.
+  // True if another candidate of this step lacks the same value first: they bring nearly the same values.
   bool alike(std::uint32_t candidate) {
     auto const inputs = m_segments.inputs(candidate);
     auto const first = std::ranges::find_if(inputs, [&](std::uint32_t value) { return !has(value); });
@@ -278,8 +278,8 @@ class Levels {
   std::vector<Datum> m_data;
 };
 
-// Which tasks of a segment may run in the opposite order: they change its datum alike, and read what is there before
-// the block begins.
+// Reverses tasks of a segment that may run in the opposite order: they change its datum alike, and read values that are
+// there before the block begins.
 class Reversal {
  public:
   Reversal(OrderGraph const& graph, Segments const& segments)

@@ -11,9 +11,9 @@ namespace granary::detail {
 
 /// How blocks grow.
 struct GRANARY_EXPORT GrowthRule {
-  /// Whether the segments that join are charged for as the inputs that they bring are.
+  /// True if joining segments are charged, like the inputs that they bring.
   bool charge_outputs = true;
-  /// Whether a block begins beside the last one rather than with the first segment that may begin.
+  /// True if a block begins beside the last one, instead of with the first segment that may begin.
   bool begin_beside = true;
   /// The part of a block's inputs, per step of its longest segment, that is in memory at one time.
   double streamed = 0.5;

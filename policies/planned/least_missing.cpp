@@ -94,7 +94,7 @@ class ListOfReady {
     return -static_cast<std::int64_t>(m_tasks[task].waits_for);  // see make_ready
   }
 
-  // What the use adds to its task's cost, given where the datum is.
+  // The part of the task's cost for this use, given where the datum is.
   [[nodiscard]] double cost_of(OrderGraph::Use const& use) const {
     auto const& datum = m_data[use.data];
     if (datum.there) return datum.left == 1 ? -m_rule.dying * bytes_of(use.data) : 0;

@@ -33,12 +33,11 @@ class GRANARY_EXPORT TaskLinks {
   std::vector<std::uint32_t> m_levels;
 };
 
-/// Which ready task is the next.
+/// Selects the next ready task.
 struct GRANARY_EXPORT LeastMissingRule {
   enum class Tie : std::uint8_t { Submission, Shallowest, Deepest, Newest };
-  /// Levels are run in bands of so many: no task of a band begins before all those of the bands before. 0: one band.
-  /// In graphs whose levels have a wide front, as stencils, that many steps pass while a part of the front is in
-  /// memory.
+  /// Levels are run in bands of so many: no task of a band begins before all tasks of earlier bands. 0: one band. In
+  /// graphs whose levels have a wide front, as stencils, that many steps pass while a part of the front is in memory.
   std::uint32_t band = 0;
   Tie tie = Tie::Submission;
   double outputs = 0;  ///< of the bytes for which a task needs room besides what it loads, the part that counts

@@ -109,8 +109,8 @@ bool PlannedScheduler::has_work(GroupId group) const {
   return m_view->committed(group).size() >= m_view->topology().group(group).workers.size();
 }
 
-// Whether the task can wait, since the group's workers have work and tasks are left which the plan has much earlier:
-// what it needs would take the place of what they need.
+// True if the task can wait: the group's workers have work, and tasks are left that the plan has much earlier, whose
+// data the task's data would displace.
 bool PlannedScheduler::too_early(TaskId task, GroupId group) const {
   if (m_fits || m_nodes > 1 || !has_work(group)) return false;
   auto const plan = m_tasks.at(task).plan;
@@ -242,7 +242,7 @@ std::vector<TaskId> PlannedScheduler::take_pending() {
   return tasks;
 }
 
-// Whether other nodes than those of the plan run the task: it may not, or should not, run on these.
+// True if nodes outside the plan run the task: it may not, or should not, run on the plan's nodes.
 bool PlannedScheduler::elsewhere(TaskId task) const {
   return std::ranges::none_of(m_view->task(task).allowed_groups & m_planned_groups,
                               [&](GroupId group) { return m_slower.fast_on_all(std::array{task}, group); });

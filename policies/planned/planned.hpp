@@ -37,12 +37,12 @@ namespace granary::detail {
 /// once.
 ///
 /// Plans when at least as many tasks are new as are planned in blocks that have not begun, and these again with them:
-/// so a task is planned twice on average. While many tasks are submitted from the end of one task to that of the next,
-/// it gives each worker one task, and plans later. What was planned and has begun is kept. If all data fit in the
-/// memory, tasks run by priority. On one memory, a fifth of the memory is left for tasks that are fetched ahead: groups
-/// may be as many tasks ahead, at most 64. They are six where the transfers are estimated to take longer than the
-/// tasks: then the link is always at work, and what matters is that little moves. They are three where a datum is
-/// loaded faster than a task runs.
+/// so a task is planned twice on average. While many tasks are submitted between the ends of two tasks, it gives each
+/// worker one task, and plans later. What was planned and has begun is kept. If all data fit in the memory, tasks run
+/// by priority. On one memory, a fifth of the memory is left for tasks that are fetched ahead: groups may be as many
+/// tasks ahead, at most 64. They are six where the transfers are estimated to take longer than the tasks: then the link
+/// is always at work, and what matters is that little moves. They are three where a datum is loaded faster than a task
+/// runs.
 ///
 /// A plan costs what `find_order` does: about 5 µs for each task, in the call of `next` that makes it; other calls
 /// O(log tasks).

@@ -27,7 +27,7 @@ constexpr int most_blocks = 64;
 
 }  // namespace
 
-// Which blocks come before which, and the chains of tasks. A block without tasks for the plan's nodes needs no owner.
+// Finds the order between blocks, and the chains of tasks. A block without tasks for the plan's nodes needs no owner.
 void PlannedScheduler::link_blocks(std::vector<TaskId> const& tasks, FoundOrder const& order) {
   std::vector<std::uint32_t> block_of(tasks.size());
   for (std::size_t i = 0; i < order.tasks.size(); ++i) block_of[order.tasks[i]] = m_next_block + order.blocks[i];
@@ -135,7 +135,7 @@ double PlannedScheduler::part_held(Block& block, NodeId node) const {
   return held / std::max(all, 1.0);
 }
 
-// Whether all of its inputs have been made, or are made by blocks that have begun.
+// True if all of its inputs have been made, or are made by blocks that have begun.
 bool PlannedScheduler::is_open(Block& block) const {
   while (!block.after.empty()) {
     auto const before = m_blocks.find(block.after.back());
@@ -153,7 +153,7 @@ void PlannedScheduler::count_ready(std::uint32_t number, bool more) {
   if (block.ready == 1 && more) m_to_begin.insert(number);
 }
 
-// Whether the group leaves the rest of its tasks to nodes that could take them over.
+// True if the group leaves the rest of its tasks to nodes that could take them over.
 bool PlannedScheduler::leaves_rest(GroupId group) const {
   return m_plans > 0 && m_new == 0 && m_unbegun == 0 && m_board->plan(group).size() < last_planned &&
          m_view->committed(group).size() >= m_view->topology().group(group).workers.size() + last_ahead;

@@ -34,8 +34,9 @@ TaskId PlannedScheduler::give_in_turn(TaskId task) {
   return give(task);
 }
 
-// Those of the owner of the task's block, if they are fast enough on it. A block that has not begun only gives away the
-// tasks that its owner will not run; one that needs no owner gives away all, for estimates may change after the plan.
+// The groups of the owner of the task's block, if they are fast enough on it. A block that has not begun only gives
+// away the tasks that its owner will not run; one that needs no owner gives away all, for estimates may change after
+// the plan.
 GroupSet PlannedScheduler::groups_for(Task const& task, Block const* block) const {
   auto const fast = m_slower.fast_groups(task);
   if (block == nullptr) return fast;

@@ -18,7 +18,7 @@ namespace granary::detail {
 /// all waiting tasks whose data nobody has, the first by rank is always first. O(log tasks) for each of its data.
 class GRANARY_EXPORT Turns {
  public:
-  /// Whether a task with these accesses commutes with others.
+  /// True if a task with these accesses commutes with others.
   [[nodiscard]] static bool needed(AccessList const& accesses);
   void enter(TaskId task, std::int64_t rank, AccessList const& accesses);
   /// `rank` as it entered.

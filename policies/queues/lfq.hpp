@@ -18,15 +18,15 @@ namespace granary::detail {
 /// - The tasks that a task released join the local queue of the group that ran it, most urgent first, while there is
 ///   room; the others go to the back of the shared queue. Those that the group may not run go there, too. A task in a
 ///   local queue is not put out for a more urgent one.
-/// - Tasks that no worker released join the first group's queue in the same way: PaRSEC puts them into that of the
+/// - Tasks that no worker released join the first group's queue in the same way: PaRSEC puts them into the queue of the
 ///   thread that starts or submits.
 /// - A group takes the most urgent task of its own queue, else of the nearest queue that has one for it, else the first
 ///   of the shared queue, which does not look at priorities.
 ///
 /// Differences from PaRSEC: there each thread has such a queue, and what is chosen for a device waits once more in the
-/// device's list; here the queue is that of a group, with the room of its workers' queues. A group asks for as many
-/// tasks as it may have ahead of its workers, so it steals that much earlier than an idle thread. Equally urgent tasks
-/// are taken in the order in which they came, not by their slots. A thread of PaRSEC keeps the most urgent task that it
+/// device's list; here each group has one queue, with the room of its workers' queues. A group asks for as many tasks
+/// as it may have ahead of its workers, so it steals that much earlier than an idle thread. Equally urgent tasks are
+/// taken in the order in which they came, not by their slots. A thread of PaRSEC keeps the most urgent task that it
 /// released out of its queue to run it next (`runtime_keep_highest_priority_task`), which is not the scheduler's part
 /// and not done here. Tasks that a worker gave back are new ones.
 ///

@@ -25,7 +25,7 @@ namespace granary::detail {
 /// Options:
 ///   order  `priority` (the default), as StarPU's lws and as section 7.2 says of LU; `submission`: each queue is in the
 ///          order of submission, whatever the priorities, as section 7.1.3 says of one GPU. That sentence is also about
-///          EAGER, whose order is that of release by section 4.1: with one worker the two are the same for a
+///          EAGER, which uses the order of release by section 4.1: with one worker the two are the same for a
 ///          factorization if the tasks that one task releases come in the order of submission, as in StarPU. Here they
 ///          come in the opposite order, so the queue is sorted by submission. Section 4.3 leaves the order open, except
 ///          that thieves take from the end: so they do, and `from` has no effect.

@@ -30,7 +30,7 @@ class GRANARY_EXPORT FifoQueue {
   std::deque<Entry> m_entries;
 };
 
-/// Queues of tasks, one per set of allowed groups, so that tasks for one group never block those of another.
+/// Queues of tasks, one per set of allowed groups, so that tasks for one group never block tasks of another.
 ///
 /// `Queue` has empty(), front(), push(Entry) and pop(). Its `Entry` has `task` and operator<, which orders entries by
 /// when they should run. Cancelled tasks stay until they reach the front. Taking costs O(distinct sets) plus the

@@ -21,7 +21,7 @@ namespace granary::detail {
 /// corrections if asked for.
 class GRANARY_EXPORT StaticScheduler final : public Scheduler {
  public:
-  /// What an idle worker may run while the first of its tasks is not ready.
+  /// The tasks that an idle worker may run while the first of its tasks is not ready.
   enum class Repair : std::uint8_t { None, Top, TopTwo, Auto };
   struct Options {
     Repair repair = Repair::None;
@@ -62,7 +62,7 @@ class GRANARY_EXPORT StaticScheduler final : public Scheduler {
   struct Lane {
     StaticLane tasks;
     GroupId group;
-    WorkerId worker;  // that ran its last task: those of a group are alike, but one may be slower
+    WorkerId worker;  // that ran its last task: a group's workers are alike, but one may be slower
     std::uint32_t held = 0;
     Duration held_time{0};
     Instant since{};                 // the oldest of these began

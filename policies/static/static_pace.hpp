@@ -13,15 +13,15 @@
 
 namespace granary::detail {
 
-/// How much longer than expected tasks took lately: those of a codelet on a kind of worker, and all of a worker in
-/// comparison. Exponential moving averages, limited to a factor of 8 either way; 1 before any measurement. O(1) each.
+/// The ratio of measured to expected times of recent tasks: by codelet and kind of worker, and by worker in comparison.
+/// Exponential moving averages, limited to a factor of 8 either way; 1 before any measurement. O(1) each.
 class GRANARY_EXPORT StaticPace {
  public:
   explicit StaticPace(std::size_t workers) : m_workers(workers) {}
 
   void measured(CodeletId codelet, WorkerKind kind, WorkerId worker, Duration expected, Duration taken);
   [[nodiscard]] double of_codelet(CodeletId codelet, WorkerKind kind) const;
-  /// Beyond that of the codelets.
+  /// Relative to the ratios of the codelets.
   [[nodiscard]] double of_worker(WorkerId worker) const { return m_workers[worker.index()].slowness; }
   /// Of all that the worker ran.
   [[nodiscard]] double of_work(WorkerId worker) const { return m_workers[worker.index()].pace; }

@@ -40,7 +40,7 @@ StaticPlan::StaticPlan(Schedule const& schedule, Machine const& machine) : m_pla
   auto const& tasks = schedule.tasks;
   std::vector<std::uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0U);
-  // A start may be earlier than that of the task before it on the worker: the rank counts.
+  // A task may start earlier than the task before it on the worker: the rank counts.
   std::ranges::sort(order, {}, [&](std::uint32_t t) { return std::tuple(tasks[t].worker, tasks[t].rank, t); });
   std::vector<Duration> starts(tasks.size());
   for (std::size_t i = 0; i < order.size(); ++i) {

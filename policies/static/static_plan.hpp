@@ -18,7 +18,7 @@ namespace granary::detail {
 /// place in this order names it.
 class GRANARY_EXPORT StaticPlan {
  public:
-  /// The schedule's workers become those of the machine with the same name, kind and node; else with the same kind on
+  /// The schedule's workers become workers of the machine with the same name, kind and node; else with the same kind on
   /// a node of the same name; else with the same kind. Each becomes at most one, in their order. O(tasks log tasks).
   StaticPlan(Schedule const& schedule, Machine const& machine);
 
@@ -38,7 +38,7 @@ class GRANARY_EXPORT StaticPlan {
   std::vector<Duration> m_durations;    // by place
 };
 
-/// The tasks that a worker has still to run, by place: those of the plan, submitted or not, and others that it got.
+/// The tasks that a worker has still to run, by place: tasks of the plan, submitted or not, and others that it got.
 class GRANARY_EXPORT StaticLane {
  public:
   /// `planned`: the places that it has in the plan, ascending.
@@ -56,7 +56,7 @@ class GRANARY_EXPORT StaticLane {
   [[nodiscard]] bool is_ready(std::uint32_t place) const { return m_ready.contains(place); }
   [[nodiscard]] std::set<std::uint32_t> const& ready() const { return m_ready; }
   /// The sum of the durations of the tasks before this place. O(log tasks + guests), which are the tasks that it got
-  /// besides those of the plan.
+  /// besides the plan's.
   [[nodiscard]] Duration before(std::uint32_t place) const;
 
  private:

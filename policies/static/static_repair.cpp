@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What idle workers run while the first of their tasks is not ready.
+// Selects the tasks that idle workers run while the first of their tasks is not ready.
 #include <granary/detail/policies/common/expected_inputs.hpp>
 #include <granary/detail/policies/static/static.hpp>
 
@@ -62,7 +62,8 @@ TaskId StaticScheduler::repair(GroupId group) {
   return {};
 }
 
-// SS+G and SS+GS: its own task of the highest priority, else that of any other worker that does not take it at once.
+// SS+G and SS+GS: its own task of the highest priority, else the highest one of any other worker that does not take it
+// at once.
 TaskId StaticScheduler::steal_alike(WorkerId thief) const {
   GroupId const group = m_lanes[thief.index()].group;
   TaskId best;
@@ -89,7 +90,7 @@ Duration StaticScheduler::lag(Lane const& lane) const {
   return m_view->now().time_since_epoch() + rest(lane) - planned;
 }
 
-// Whether its worker has become slow, compared with another one of the kind that is less behind the plan.
+// True if its worker has become slow, compared with another one of the kind that is less behind the plan.
 bool StaticScheduler::is_late(Task const& task, Item const& item) const {
   if (item.place >= m_plan->tasks()) return false;
   double const pace = m_pace.of_worker(m_lanes[item.lane.index()].worker);

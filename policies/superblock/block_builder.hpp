@@ -55,7 +55,7 @@ class GRANARY_EXPORT BlockBuilder {
     });
     return open.valid() ? open : pool.first(group);
   }
-  /// Whether the group is fast enough on the datum's chain to own it; tasks that it may not run do not count. As
+  /// True if the group is fast enough on the datum's chain to own it; tasks that it may not run do not count. See
   /// SlowerGroups::fast_on_all.
   [[nodiscard]] bool suits(DataId data, GroupId group) const {
     return m_slower->fast_on_all(m_data[data.index()].chain, group);

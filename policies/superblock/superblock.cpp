@@ -163,7 +163,7 @@ TaskId SuperblockScheduler::take_slowly(GroupId group) {
   return id.valid() ? take_single(id) : id;
 }
 
-// Whether the group is fast enough on the task, and would end it before the other group reached it.
+// True if the group is fast enough on the task, and would end it before the other group reached it.
 bool SuperblockScheduler::worth_taking(TaskId task, GroupId from, GroupId by) const {
   if (!m_slower.is_fast(m_view->task(task), by)) return false;
   auto const workers = static_cast<std::int64_t>(m_view->topology().group(from).workers.size());

@@ -11,7 +11,7 @@
 
 namespace granary {
 
-/// What a list schedule follows: by task, a priority (higher ones first, then the task submitted first) and the class
+/// The input of a list schedule: by task, a priority (higher ones first, then the task submitted first) and the class
 /// of workers that runs it.
 struct GRANARY_EXPORT ListPlan {
   std::vector<double> priorities;

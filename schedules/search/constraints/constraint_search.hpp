@@ -34,7 +34,7 @@ struct ConstraintResult {
   Duration unit{1};  ///< to whose multiples the times were rounded up
 };
 
-/// Whether this build has the constraint solver Gecode.
+/// True if this build has the constraint solver Gecode.
 [[nodiscard]] bool have_constraint_search();
 
 /// Branch and bound with the constraint program of Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are Static Schedules so

@@ -8,7 +8,7 @@
 
 namespace granary {
 
-/// What all nodes of a search share: the problem in steps of the solver's time.
+/// Data that all nodes of a search share: the problem in steps of the solver's time.
 struct ConstraintData {
   int tasks = 0;
   int classes = 0;
