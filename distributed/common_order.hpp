@@ -52,7 +52,7 @@ class GRANARY_EXPORT CommonOrder {
   void place(DataId key, ProcessId owner) { m_data[key.index()].owner = owner; }
   [[nodiscard]] bool placed(DataId key) const { return known(key) && owner(key) != nobody; }
 
-  /// Which process runs a task with these accesses. Throws InvalidArgument if it writes data of several owners, or
+  /// The process that runs a task with these accesses. Throws InvalidArgument if it writes data of several owners, or
   /// accesses a datum that is not registered.
   [[nodiscard]] ProcessId process_of(std::span<Access const> accesses) const {
     ProcessId process;
@@ -119,7 +119,7 @@ class GRANARY_EXPORT CommonOrder {
     for (auto& datum : m_data) datum.readers.clear();
   }
 
-  /// Whether a datum with this key is registered.
+  /// True if a datum with this key is registered.
   [[nodiscard]] bool known(DataId key) const {
     return key.index() < m_data.size() && m_data[key.index()].owner.valid();
   }

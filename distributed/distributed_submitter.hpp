@@ -16,9 +16,9 @@
 
 namespace granary::detail {
 
-/// What all processes submit alike, in one of them: its own tasks reach the submitter of this process, those of others
-/// only as the stubs that concern it. Ids of data are keys, alike in all processes; those of other processes' tasks are
-/// invalid.
+/// One process's part of the submission that all processes make alike: its own tasks reach the submitter of this
+/// process, other processes' tasks only as the stubs that concern it. Ids of data are keys, the same in all processes;
+/// ids of other processes' tasks are invalid.
 ///
 /// A task of another process costs a few nanoseconds for each of its accesses, if no value of this one goes there.
 class GRANARY_EXPORT DistributedSubmitter : public Submitter {

@@ -56,7 +56,7 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   /// The shipment that was prepared could not be submitted: its reader is told that its value never will exist.
   void cannot_offer(Error const& why, std::uint64_t position);
 
-  // The planner's commands. Those that concern neither stubs nor values of others are ignored.
+  // The planner's commands. Commands that concern neither stubs nor values of others are ignored.
   void submitted(TaskId task) override;
   void begin(BeginCommand const& command) override;
   void receive(CopyCommand const& command) override;
@@ -64,7 +64,7 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   void retire(RetireCommand const& command, Failure const* failure) override;
   void forget(ForgetCommand const& command) override;
 
-  // What the wire reports.
+  // Reports of the wire.
   void got(ProcessId from, Message const& message);
   /// The bytes of this shipment have left their place.
   void sent(TaskId shipment);
@@ -127,7 +127,7 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   TransferId end_receive(std::uint32_t tag);
 
   ProcessId m_self;
-  mutable std::mutex m_mutex;  // of all that follows; the wire's own locks and that of posted events are taken under it
+  mutable std::mutex m_mutex;  // of all members below; held while the locks of the wire and of posted events are taken
   std::optional<Stub> m_prepared;
   Wire& m_wire;
   std::function<void(Event const&)> m_post;

@@ -14,7 +14,7 @@
 
 namespace granary::detail {
 
-/// Where a failure began.
+/// The process and task where a failure began.
 struct GRANARY_EXPORT FailureOrigin {
   ProcessId process;
   std::uint64_t position = 0;  ///< of the task in the common order of submission
@@ -36,9 +36,9 @@ class GRANARY_EXPORT RemoteFailure : public Error {
   std::shared_ptr<FailureOrigin const> m_origin;
 };
 
-/// Where a failure that this process reports began, if that was in another process; otherwise null.
+/// The origin of a failure that this process reports, if it is in another process; otherwise null.
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> remote_origin(Failure const& failure);
-/// Where it began, in this process, `self`, or in another.
+/// The origin of the failure, in this process (`self`) or another one.
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure, ProcessId self);
 /// The same in all processes that know the type of the exception: that one, or RemoteFailure if its own process does
 /// not know it, see add_error_kind.

@@ -13,8 +13,8 @@
 
 namespace granary::detail {
 
-/// What one process submits of a common order of tasks: its own data and tasks, an arrival for each value of another
-/// process that its tasks read, and a shipment for each of its values and each process that reads it.
+/// One process's part of a common order of tasks: its own data and tasks, an arrival for each value of another process
+/// that its tasks read, and a shipment for each of its values and each process that reads it.
 class GRANARY_EXPORT LocalTasks {
  public:
   /// `peers`: the node of the other processes. Adds the codelets of the stubs: all processes do so first, so that
@@ -44,8 +44,8 @@ class GRANARY_EXPORT LocalTasks {
     return {
         .name = datum.name, .bytes = datum.bytes, .home = m_peers, .position = datum.position, .bound = datum.bound};
   }
-  /// A task of this process, whose accesses name keys. `remote(DataId key)` describes those of others. Throws what
-  /// Submitter::submit documents; then arrivals may have been submitted.
+  /// A task of this process, whose accesses name keys. `remote(DataId key)` describes data of other processes. Throws
+  /// as Submitter::submit; then arrivals may have been submitted.
   template <class RemoteOf>
   TaskId submit(TaskSubmission submission, Parameters parameters, RemoteOf&& remote) {
     m_accesses.assign(submission.accesses.begin(), submission.accesses.end());

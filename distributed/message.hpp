@@ -11,7 +11,7 @@
 
 namespace granary::detail {
 
-/// What processes tell each other about a value.
+/// A message between processes about a value.
 struct GRANARY_EXPORT Message {
   enum class Kind : std::uint8_t {
     Announce,  ///< owner to reader: the value exists; or, with a failure, it never will

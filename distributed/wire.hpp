@@ -19,9 +19,9 @@ class GRANARY_EXPORT Wire {
   virtual void send(ProcessId to, Message message) = 0;
   /// The bytes that `from` sends with this tag go to the copy's destination: `Exchange::received`.
   virtual void expect(ProcessId from, std::uint32_t tag, CopyCommand const& copy) = 0;
-  /// What was expected does not come.
+  /// The expected value does not come.
   virtual void cancel(ProcessId from, std::uint32_t tag) = 0;
-  /// Sends the bytes at the command's place, those of the highest priority first: `Exchange::sent`.
+  /// Sends the bytes at the command's place, highest priority first. `Exchange::sent` follows.
   virtual void ship(ProcessId to, std::uint32_t tag, ShipCommand const& command, std::int64_t priority) = 0;
 };
 

@@ -24,7 +24,7 @@ class GRANARY_EXPORT GroundTruth {
   /// The duration of the task on the worker; not negative. Must depend only on its arguments, so that runs are
   /// reproducible.
   [[nodiscard]] virtual Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const = 0;
-  /// Whether workers of this kind run the codelet. It may differ from the codelet's kernels, which a simulation never
+  /// True if workers of this kind run the codelet. It may differ from the codelet's kernels, which a simulation never
   /// calls.
   [[nodiscard]] virtual bool runs_on(Codelet const& codelet, WorkerKind kind) const { return codelet.runs_on(kind); }
   /// Workers of one memory node may share a processor: docs/platforms.md. The part of it, up to 1, that the task uses

@@ -9,7 +9,7 @@ namespace granary {
 
 using namespace detail;
 
-// Whether the worker's first task is now expanded into a graph.
+// Expands the worker's first task into a graph, if it should be shared; returns true if it did.
 bool Simulator::start_as_graph(WorkerId worker) {
   auto const& topology = m_planner.topology();
   auto const id = topology.group_of(worker);
@@ -50,7 +50,7 @@ bool Simulator::help(WorkerId worker, InnerRun* preferred) {
   auto const& topology = m_planner.topology();
   auto const [run, inner] = take_inner_task(preferred, m_runs[topology.group_of(worker).index()]);
   if (inner == nullptr) return false;
-  // The jitter depends on the inner task's own number, not on that of the outer task with the same number.
+  // The jitter depends on the inner task's own number, not on the outer task with the same number.
   auto const parent = m_lanes[run->parent.index()].queue.front().task;
   Task timed;
   timed.id = TaskId((parent.value() + 1) * 0x9e3779b97f4a7c15U + inner->id.value());

@@ -74,26 +74,26 @@ class GRANARY_EXPORT Platform {
   /// Replaces each device worker by `workers` that share its speed, such as the streams of a GPU: docs/platforms.md,
   /// "Several workers per device". Throws InvalidArgument when that is 0, or too many, or devices are shared already.
   void share_devices(std::uint32_t workers);
-  /// Sets the capacity of the nodes that tasks fill: those of device workers or, without any, those of CPU workers
-  /// whose data live on a disk. Throws InvalidArgument when there is none or `capacity` is 0.
+  /// Sets the capacity of the nodes that tasks fill: the nodes of device workers or, without any, of CPU workers whose
+  /// data live on a disk. Throws InvalidArgument when there is none or `capacity` is 0.
   void limit(Bytes capacity);
   /// Makes the two directions between any two nodes share one bandwidth, the faster one's: adds a bus for each pair of
   /// opposite links, and makes one of two buses when the links of one are the opposites of the other's. Both directions
-  /// of PCIe and NVLink are independent; those of a memory, a disk or a simulation with one bus are not.
+  /// of PCIe and NVLink are independent; the directions of a memory, a disk or a simulation with one bus are not.
   void share_directions();
   /// The nodes that `limit` sets.
   [[nodiscard]] std::vector<NodeId> limited_nodes() const;
   /// The origin and home of data: the first disk, or the first host node if there is no disk.
   [[nodiscard]] NodeId home_node() const;
-  /// Whether the home node has workers, which use the data in place: DataDescription::in_place.
+  /// True if the home node has workers, which use the data in place: DataDescription::in_place.
   [[nodiscard]] bool home_in_place() const;
   [[nodiscard]] std::uint32_t workers(WorkerKind kind) const;
 
-  /// Whether the platform has times of this codelet, for any model; see `times` for complex scalars.
+  /// True if the platform has times of this codelet, for any model; see `times` for complex scalars.
   [[nodiscard]] bool names(std::string_view codelet, Precision precision) const;
   /// The codelet's times on workers of the model: as given in the file, or at the model's default speed if the file
-  /// does not name the codelet; empty if there is neither. On complex scalars, where the file has neither, those of the
-  /// operation on real scalars, by the number of real operations.
+  /// does not name the codelet; empty if there is neither. On complex scalars, if the file has neither, the times of
+  /// the operation on real scalars, by the number of real operations.
   [[nodiscard]] std::optional<KernelTimes> times(std::string_view codelet, Precision precision,
                                                  std::string_view model) const;
   /// The time of a kernel of `flops` operations, without jitter; 10 µs when it has none. Throws InvalidArgument when

@@ -31,7 +31,7 @@ class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
     std::optional<double> jitter{};           ///< in [0, 1), instead of the platform's
     std::uint64_t seed = 0;                   ///< of the jitter: one draw per task
     /// In [0, 1): all times of a codelet on a kind of worker are multiplied by a factor from [1 - error, 1 + error).
-    /// The policies' estimates, a PlatformEstimator's, remain those of the platform.
+    /// The policies' estimates, by a PlatformEstimator, keep the platform's times.
     double error = 0;
     std::uint64_t error_seed = 0;  ///< of these factors
     double scale = 1;              ///< multiplies all times; positive
@@ -45,7 +45,7 @@ class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
   [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override;
   [[nodiscard]] bool runs_on(Codelet const& codelet, WorkerKind kind) const override;
   [[nodiscard]] double processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const override;
-  /// What the times of the codelet on the kind are multiplied by, apart from jitter.
+  /// The factor on the times of the codelet on this kind of worker, apart from jitter.
   [[nodiscard]] double factor(Codelet const& codelet, WorkerKind kind) const;
 
  private:

@@ -230,7 +230,7 @@ bool Simulator::may_return_front(WorkerId worker) const {
   return queue.size() < 2 || !queue[1].follows;
 }
 
-// Whether the worker's first task is one of these, and may be returned; it is taken off the list.
+// True if the worker's first task is one of these and may be returned; then it is removed from them.
 bool Simulator::faulty_front(WorkerId worker, std::set<TaskId>& tasks) {
   return !tasks.empty() && may_return_front(worker) && tasks.erase(m_lanes[worker.index()].queue.front().task) > 0;
 }

@@ -117,7 +117,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// Cancels tasks that were not handed to a worker; see CancelAll.
   void cancel_all(std::exception_ptr error);
 
-  /// What an external task stands for, which began before (BeginCommand), has ended as the event says: TaskDone,
+  /// The work that an external task stands for began before (BeginCommand) and has ended as the event says: TaskDone,
   /// TaskFailed or TaskReturned. Also for other replies to `SimulatorOptions::outside`.
   void end_external(detail::Event const& end) { answer(end); }
 

@@ -31,7 +31,7 @@ class GRANARY_EXPORT Packet {
   /// Longer texts of failures are cut.
   static constexpr std::size_t most_text = 1536;
 
-  /// Whether it had room for the message.
+  /// Adds the message; returns false if there is no room for it.
   bool add(Message const& message) {
     auto const before = m_bytes.size();
     put(message.kind);

@@ -44,7 +44,7 @@ class GRANARY_EXPORT Processes : public QueuedWire {
   [[nodiscard]] virtual Bytes sent() const = 0;
 
   [[nodiscard]] bool is_first() const { return self().value() == 0; }
-  /// Whether no further collective call may follow: after `stop`, or `leave`.
+  /// True if no further collective call may follow: after `stop`, or `leave`.
   [[nodiscard]] bool ended() const { return m_ended; }
 
   /// Collective. The failure that comes first in the common order of submission, of those that processes report; null
@@ -72,7 +72,7 @@ class GRANARY_EXPORT Processes : public QueuedWire {
  protected:
   virtual void close() = 0;
 
-  /// What a process says in a collective call. Of those that have a text, the one with the least key tells it.
+  /// A process's part of a collective call. Of the processes with a text, the one with the lowest key sends it.
   struct Header {
     std::uint64_t key = 0;
     std::uint64_t length = 0;  ///< of its text
@@ -81,7 +81,7 @@ class GRANARY_EXPORT Processes : public QueuedWire {
   struct Heard {
     std::vector<Header> headers;  ///< by process
     std::string text;             ///< of the speaker; empty if nobody has one
-    bool failure = false;         ///< the text is that of a failure
+    bool failure = false;         ///< the text describes a failure
   };
   /// Collective: all headers, then the speaker's text. Nothing if not all take part within `most`.
   virtual std::optional<Heard> hear(Header const& ours, std::string text, Duration most) = 0;

@@ -23,10 +23,10 @@ namespace granary::detail {
 /// A wire of an engine, whose calls a thread of the implementation performs in the order in which they were made.
 class GRANARY_EXPORT QueuedWire : public Wire {
  public:
-  /// What the wire belongs to.
+  /// The exchange and the engine that the wire serves.
   struct Ends {
     Exchange* exchange = nullptr;
-    /// Where a datum's bytes are; called within the wire's calls.
+    /// Returns a datum's bytes; called within the wire's calls.
     std::function<PlacedBytes(DataId, Place const&)> bytes_at;
     /// Lets the engine apply what the exchange has posted.
     std::function<void()> apply;
@@ -76,7 +76,7 @@ class GRANARY_EXPORT QueuedWire : public Wire {
   };
   using Operation = std::variant<SendMessage, Expect, Cancel, Ship>;
 
-  /// Whether there are ends.
+  /// True if `ends` are set.
   [[nodiscard]] bool connected() const { return m_connected; }
   [[nodiscard]] Ends const& ends() const { return m_ends; }
   void add(Operation operation) {

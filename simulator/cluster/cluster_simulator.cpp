@@ -346,7 +346,7 @@ void ClusterSimulator::run_until_idle() {
            std::ranges::all_of(m_processes,
                                [](auto const& process) { return process->steps.empty() && process->simulator.idle(); });
   };
-  // Whether all are done is asked only when nothing is pending: no process is then between two events.
+  // `done` is called only when nothing is pending: no process is then between two events.
   while (step()) continue;
   if (done()) return;
   for (auto const& process : m_processes) {

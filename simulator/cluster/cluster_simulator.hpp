@@ -36,7 +36,8 @@ struct GRANARY_EXPORT ClusterOptions {
   std::uint64_t seed = 0;  ///< of these times
 };
 
-/// What a process of a cluster has of its own. `options.booking` and `options.outside` are the cluster's.
+/// The policies, estimator and options of one process of a cluster. `options.booking` and `options.outside` are the
+/// cluster's.
 struct GRANARY_EXPORT ClusterProcess {
   PolicySet policies;
   std::unique_ptr<Estimator> estimator;
@@ -47,9 +48,9 @@ struct GRANARY_EXPORT ClusterProcess {
 struct GRANARY_EXPORT ClusterReport {
   Instant end{};
   std::vector<SimulationReport> processes;
-  /// The failures of tasks and write-backs, without those of values that therefore did not come from other processes,
-  /// by process and in its order of submission. A value that an earlier reported failure took is named once, as a
-  /// failure of the first process that would have read it.
+  /// The failures of tasks and write-backs, without failures of values that therefore did not come from other
+  /// processes; by process, in its order of submission. A value that an earlier reported failure took is named once, as
+  /// a failure of the first process that would have read it.
   std::vector<std::pair<ProcessId, Failure>> failures;
   std::uint64_t messages = 0;  ///< that carry no value
 
@@ -107,13 +108,13 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   [[nodiscard]] Instant now() const { return m_now; }
   [[nodiscard]] std::uint32_t processes() const { return static_cast<std::uint32_t>(m_processes.size()); }
   [[nodiscard]] Simulator const& process(ProcessId process) const;
-  /// Whether no process knows of a value of another one, and none is on its way: so after `run`.
+  /// True if no process knows of a value of another one, and none is on its way: true after `run`.
   [[nodiscard]] bool at_rest() const;
 
  private:
   struct Process;
   class SimulatedWire;
-  // What a process has to submit, in the common order.
+  // Items that a process has to submit, in the common order.
   struct OwnData {
     DataId key;
     DataDescription description;

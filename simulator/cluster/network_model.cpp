@@ -126,7 +126,7 @@ void NetworkModel::share_in(ProcessId from, ProcessId to) {
   divide(m_in);
 }
 
-// Max-min fair: who may get least comes first, and leaves to the others what is more than that.
+// Max-min fair: the transfer that may get least comes first, and leaves the rest to the others.
 void NetworkModel::divide(std::vector<Share>& shares) const {
   std::ranges::sort(shares, std::less<>{});
   double left = m_network.bandwidth;

@@ -14,9 +14,10 @@
 
 namespace granary {
 
-/// The time that transfers between processes take. When one starts or ends, those of its sender and of its receiver
-/// share these two connections anew, max-min fair: a transfer gets an equal part, or what its other end leaves to it if
-/// that is less. Others keep their rates, so that a start or an end changes only the transfers of two processes.
+/// The time that transfers between processes take. When one starts or ends, the transfers of its sender and of its
+/// receiver share these two connections anew, max-min fair: a transfer gets an equal part, or what its other end leaves
+/// to it if that is less. Others keep their rates, so that a start or an end changes only the transfers of two
+/// processes.
 ///
 /// Measured against SimGrid, where all transfers share max-min fair (bench/distributed/network.csv): Cholesky
 /// factorizations on 4 to 64 processes take 0.87 to 1.01 of the time of their replays, all-to-all transfers 0.995
@@ -55,7 +56,7 @@ class GRANARY_EXPORT NetworkModel {
     ProcessId to;
     Bytes bytes;
     std::uint64_t token;
-    // Whether it goes after the other one.
+    // True if it goes after the other one.
     bool operator<(Waiting const& other) const {
       return priority != other.priority ? priority < other.priority : number > other.number;
     }
@@ -79,7 +80,7 @@ class GRANARY_EXPORT NetworkModel {
     Direction out{};
     Direction in{};
   };
-  // What a transfer may get at most, and then what it gets.
+  // The highest rate that a transfer may get, and then the rate that it gets.
   struct Share {
     double rate;
     std::uint32_t transfer;
