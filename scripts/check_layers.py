@@ -81,7 +81,7 @@ FORBIDDEN = [
      "a policy owns no thread and no lock"),
     (r"(policies|core/policy)/.*", r"-", r"(system|steady|high_resolution)_clock\b|\bclock_gettime\b|\bClock::now\b",
      "a policy owns no clock"),
-    (r"(core|distributed|mpi|policies|linalg|outofcore|schedules|simulator|trace|workloads)/.*", r"-", r"\b(secure_)?getenv\s*\(|\benviron\b",
+    (r"(auto|bounds|core|distributed|mpi|policies|linalg|outofcore|schedules|simulator|trace|workloads)/.*", r"-", r"\b(secure_)?getenv\s*\(|\benviron\b",
      "only runtime reads the environment"),
     (r".*", r"(mpi|bench|tests|apps|examples)/.*", r"#\s*include\s*<mpi\.h>", "only the layer mpi and programs include mpi.h"),
 ]

@@ -4,8 +4,8 @@ import dataclasses
 import pathlib
 import re
 
-FOLDERS = ("apps", "runtime", "core/backends", "linalg", "outofcore", "simulator", "workloads", "trace", "policies", "distributed", "mpi", "core/planner",
-           "core/engine", "core/model", "core/base")
+FOLDERS = ("apps", "runtime", "core/backends", "linalg", "outofcore", "simulator", "bounds", "schedules", "workloads", "trace", "policies", "auto",
+           "distributed", "mpi", "core/planner", "core/engine", "core/model", "core/base")
 # Sites of messages: an exception, a log call, a function of granary that throws its argument, and a sentence that is
 # composed before it is thrown.
 SITE = re.compile(r"\bthrow\s+(?:granary::)?(?P<thrown>[A-Z]\w+)\s*[({]"
