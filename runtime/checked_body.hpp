@@ -60,7 +60,7 @@ struct CheckedBody {
   std::uint64_t number = 0;  // in the order of submission
   bool by_body = false;      // a body submits it
 
-  // Whether that is the mode of the use, and of all others of the same datum.
+  // True if this use and all others of the same datum have that mode.
   [[nodiscard]] bool only(AccessMode mode, Use const& use) const {
     return std::ranges::all_of(uses, [&](Use const& other) { return other.datum != use.datum || other.mode == mode; });
   }

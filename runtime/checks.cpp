@@ -15,7 +15,7 @@ namespace {
 // Bytes of a NaN in single and double precision, and of no common integer. Elements of these bytes count as unwritten.
 constexpr std::array<unsigned char, 4> poison{0xA5, 0xA5, 0xFB, 0xFF};
 
-// Whether this thread runs a body.
+// True while this thread runs a body.
 thread_local bool in_body = false;
 
 struct InBody {
@@ -146,7 +146,7 @@ void Checks::refuse_captured(TaskInfo const& info, TaskCode const& code, std::sp
   }
 }
 
-// What changed under the hands of tasks: who could have been.
+// Throws for elements that changed where none may change; names the possible causes.
 static void throw_changed(CheckedDatum const& datum, std::string const& until) {
   throw CheckFailed("the elements of '" + datum.name + "' changed after " + datum.last + " and before " + until +
                     ": the program wrote them without wait(x) before, or a body did whose task does not declare it");

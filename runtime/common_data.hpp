@@ -23,14 +23,14 @@ namespace granary::detail {
 /// The data and tasks of a Runtime that is one of several processes. Ids of data are keys, alike in all of them; the
 /// engine of each process knows its own data by other ids.
 ///
-/// The owner of a datum with a position in a matrix is that of the grid; of another one, the first task decides.
+/// The grid determines the owner of a datum with a position in a matrix; the first task determines any other.
 class CommonData final : public DistributedSubmitter {
  public:
   /// `peers`: the node of the other processes. Connects the wire.
   CommonData(Processes& processes, Distribution const& grid, Engine& engine, NodeId peers, Exchange& exchange);
 
-  /// A View of the application, of which each process has one: that of the owner counts. The key of an earlier
-  /// registration of the same bytes, once more, or a new one; `registration` as in DistributedSubmitter::add_data.
+  /// A View of the application, of which each process has one: the owner's counts. The key of an earlier registration
+  /// of the same bytes, once more, or a new one; `registration` as in DistributedSubmitter::add_data.
   DataId add_view(DataDescription description, ByteSet const& bytes, Registration registration,
                   std::shared_ptr<void const> keep);
   void release_data(DataId key) override;
@@ -40,9 +40,9 @@ class CommonData final : public DistributedSubmitter {
   void wait();
   /// Collective. The same for tasks that use these data, and those `also`.
   void wait(std::span<DataId const> keys, std::span<DataId const> also);
-  /// Because of an exception in this process. Cancels its tasks, and those of the others, who throw it from their next
-  /// collective call: returns the first failure of all. Otherwise, if others do not follow within a few seconds, ends
-  /// all processes with this status.
+  /// Ends the run because of an exception in this process. Cancels the tasks of all processes; the others throw it from
+  /// their next collective call: returns the first failure of all. Otherwise, if others do not follow within a few
+  /// seconds, ends all processes with this status.
   std::shared_ptr<FailureOrigin const> give_up(std::exception_ptr const& why, int status);
   [[nodiscard]] bool gave_up() const { return m_gave_up; }
 

@@ -190,7 +190,7 @@ std::shared_ptr<Update> CommutingOrders::begin(std::shared_ptr<CheckedBody const
   return update;
 }
 
-// Whether the order of two tasks, the first one submitted first, is that of their turns alone.
+// True only if two tasks, the first one submitted first, are ordered by their turns alone.
 bool CommutingOrders::may_change_places(CheckedBody const& a, CheckedBody const& b) const {
   if (a.number < m_first || b.number - a.number > most_between) return false;
   auto const& uses = m_all[a.number - m_first];

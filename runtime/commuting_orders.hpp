@@ -32,10 +32,10 @@ class CommutingOrders {
   [[nodiscard]] std::shared_ptr<Update> begin(std::shared_ptr<CheckedBody const> body, KernelCall const& call);
   // Throws CheckFailed for data that depend on the order of this task and of the one before.
   void end(std::shared_ptr<Update> const& update, KernelCall const& call);
-  // What was submitted so far is compared no more.
+  // Tasks submitted so far are compared no more.
   void forget();
 
-  // Whether this thread runs a body again, which submits nothing.
+  // True while this thread runs a body again, which submits nothing.
   [[nodiscard]] static bool again();
 
  private:
@@ -43,7 +43,7 @@ class CommutingOrders {
   [[nodiscard]] bool is_last_on_shared(std::shared_ptr<Update> const& before, CheckedBody const& now) const;
   static void compare(Update const& before, Update const& now, KernelCall const& call);
 
-  // What a task uses, without keeping it.
+  // An access of a task, without keeping the datum.
   struct Use {
     CheckedDatum const* datum;
     AccessMode mode;

@@ -104,7 +104,7 @@ inline constexpr char const* models_off = "off";
 /// OMP_NUM_THREADS, of the outermost level; 0 if it is not set.
 [[nodiscard]] GRANARY_EXPORT unsigned openmp_threads();
 
-/// Whether the variable is set, to whatever value.
+/// True if the variable is set, to whatever value.
 [[nodiscard]] GRANARY_EXPORT bool is_in_environment(std::string const& variable);
 
 /// Fills in options that are empty or zero from the environment, the host and its devices; variables for devices are

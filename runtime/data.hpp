@@ -35,7 +35,7 @@ inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, ty
 
 }  // namespace detail
 
-/// Where host workers access elements of a View, or copies of them.
+/// The Kokkos::Device with which host workers access elements of a View, or copies of them.
 template <class View>
 using HostPlace = std::conditional_t<detail::on_host<View>, typename View::device_type,
                                      Kokkos::Device<HostExecutionSpace, Kokkos::HostSpace>>;
@@ -47,7 +47,7 @@ using BodyView =
     Kokkos::View<std::conditional_t<Mode == AccessMode::Read, typename View::const_data_type, typename View::data_type>,
                  typename View::array_layout, Place, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// Where devices do.
+/// The same for workers of devices.
 using DevicePlace = Kokkos::Device<DeviceExecutionSpace, typename DeviceExecutionSpace::memory_space>;
 
 /// The same for a body on a device: the elements are in device memory.
@@ -161,8 +161,8 @@ inline constexpr bool has_plain_view =
 // Of Views without such a form.
 struct GRANARY_EXPORT NoPlainView {};
 
-// A View that is kept for a datum, what owns its elements if it does not (null, that of a DeviceView, or the View of
-// which it is a part), and its plain form.
+// A View that is kept for a datum, the owner of its elements if it does not own them (null, the owner of a DeviceView,
+// or the View of which it is a part), and its plain form.
 template <class View>
 struct GRANARY_EXPORT KeptView : View {
   std::shared_ptr<void const> owner;
@@ -223,7 +223,7 @@ struct GRANARY_EXPORT PointerTo<T, 0> {
 template <class View>
 inline constexpr bool tasks_may_write = !std::is_const_v<typename View::value_type>;
 
-// Whether a kept View can replace another one of the same bytes: its elements live as long.
+// True if a kept View can replace another one of the same bytes: its elements live as long.
 template <class View>
 bool serves(void const* kept, void const* wanted) {
   auto const& a = *static_cast<View const*>(kept);
@@ -238,14 +238,14 @@ bool serves(void const* kept, void const* wanted) {
 
 namespace detail {
 
-// What a body gets for an access, on the host and on a device.
+// The body's argument for an access, on the host and on a device.
 template <class Access>
 struct GRANARY_EXPORT ArgumentOf {
   using OnHost = BodyView<typename Access::ViewType, Access::mode>;
   using OnDevice = DeviceBodyView<typename Access::ViewType, Access::mode>;
 };
 
-// That of one of the kernel's accesses. There are more of these, for other shapes.
+// The body's argument for one of the kernel's accesses. Other shapes have overloads of their own.
 template <class Argument, class Shape>
 Argument argument_at(Shape const& shape, KernelCall const& call, std::size_t access) {
   return view_at<Argument>(shape, call.data[access]);

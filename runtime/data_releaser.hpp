@@ -31,7 +31,7 @@ class GRANARY_EXPORT DataReleaser {
 
   /// Of one registration. Failures are logged.
   void release(DataId data) const noexcept;
-  /// Whether the Runtime has ended.
+  /// True if the Runtime has ended.
   [[nodiscard]] bool ended() const { return m_engine.expired(); }
   [[nodiscard]] RuntimeId runtime_id() const { return m_runtime; }
 

@@ -92,7 +92,7 @@ void Family::bring(Runtime& runtime, std::string_view name, std::size_t holder, 
   if (holder != whole_holder) scatter(runtime, holder);
 }
 
-// What is written in part only must not count as current, if a submission is refused.
+// A holder that is written only in part, as after a refused submission, must not count as current.
 void Family::gather(Runtime& runtime, std::size_t from) {
   m_current[whole_holder] = false;
   auto const& division = *m_divisions[from - 1];

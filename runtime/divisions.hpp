@@ -39,7 +39,7 @@ class Family {
   void add(std::unique_ptr<Division> division);
   [[nodiscard]] std::span<DataId const> data(std::size_t holder) const;
   [[nodiscard]] std::vector<DataId> all_data() const;
-  /// A datum of that holder, and those of other holders that stand for some of the same elements.
+  /// A datum of that holder, and the data of other holders that stand for some of the same elements.
   [[nodiscard]] std::vector<DataId> sharing(std::size_t holder, DataId data) const;
   /// The only current holder, or none.
   void set_current(std::optional<std::size_t> holder);
@@ -65,17 +65,17 @@ class Divisions : public std::enable_shared_from_this<Divisions> {
   /// How many temporaries were cut so far. A task that was submitted while this did not change, and of whose data none
   /// was `any_of` then, needs no copies.
   [[nodiscard]] std::atomic<std::uint64_t> const& cuts() const { return m_cuts; }
-  /// Whether one of these data is a cut temporary or a part of one. Costs a look-up each, or nothing if there is none.
+  /// True if one of these data is a cut temporary or a part of one. Costs a look-up each, or nothing if there is none.
   [[nodiscard]] bool any_of(std::span<DataId const> data) const;
   [[nodiscard]] bool any_of(std::span<Access const> accesses) const;
-  /// These data, with those of other holders that stand for some of the same elements.
+  /// These data, and the data of other holders that stand for some of the same elements.
   [[nodiscard]] std::vector<DataId> with_holders(std::span<DataId const> data) const;
 
   /// The division of the temporary like that one, which is registered if there is none.
   Division const& divide(Runtime& runtime, std::shared_ptr<DataHold const> const& whole,
                          std::unique_ptr<Division> wanted);
 
-  /// What the accesses of a task are to cut temporaries.
+  /// A task's access to a cut temporary or a part of one.
   struct Use {
     std::shared_ptr<Family> family;
     std::size_t holder;

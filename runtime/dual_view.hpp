@@ -47,10 +47,10 @@ class GRANARY_EXPORT DualFlags final : public TwoSides {
 /// which the other side lies use that one; workers of other devices use copies. Copies refer to the same datum. Use it
 /// while the Runtime lives; it may be destroyed later.
 ///
-/// Which side holds the value goes both ways: a task that is submitted after `modify_host()` or `modify_device()` sees
-/// what the application has changed there. From the first use of the handle on, the host side holds the value after
-/// each Runtime::wait, and `need_sync_device()` tells whether the device side does not; the application may change
-/// either side then, as before the first use.
+/// The modified flags work both ways: a task that is submitted after `modify_host()` or `modify_device()` sees what the
+/// application has changed there. From the first use of the handle on, the host side holds the value after each
+/// Runtime::wait, and `need_sync_device()` tells whether the device side does not; the application may change either
+/// side then, as before the first use.
 ///
 /// ```cpp
 /// struct Twice {

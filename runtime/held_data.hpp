@@ -31,7 +31,7 @@ class GRANARY_EXPORT HeldData {
   /// Null after a move, and once the Runtime has ended.
   [[nodiscard]] Runtime* runtime() const { return m_releaser.ended() ? nullptr : m_runtime; }
 
-  /// Whether a submitted task uses one of the data. What was once seen out of use is not looked at again.
+  /// True if a submitted task uses one of the data. Data once seen out of use are not checked again.
   [[nodiscard]] bool in_use();
   /// Ends the registrations while the Runtime lives: the data are released once the tasks submitted so far have used
   /// them.

@@ -10,7 +10,7 @@
 
 namespace granary {
 
-/// Where workers run on a host, and where its pages lie.
+/// The cores of a host's workers, and the NUMA domains of its pages.
 struct GRANARY_EXPORT HostPlan {
   std::vector<detail::CoreGroup> workers;  ///< by worker; empty: they are not bound
   std::vector<unsigned> memory_domains;  ///< of the pool, see `interleave_pages`; empty on a host with one NUMA domain

@@ -102,7 +102,7 @@ struct GRANARY_EXPORT TaskInfo {
 
 namespace detail {
 
-// What a function returns after the compiler's error for its arguments.
+// The result of a function after the compiler's error for its arguments.
 struct GRANARY_EXPORT Refused {};
 
 // Any View. Where it is a parameter, every other function that takes the View is a better match.
@@ -126,7 +126,7 @@ struct MisspeltMember_WriteTaskInfoBeforeTheBraces;
 template <class T>
 concept NoName = !std::convertible_to<T, TaskName> && !std::same_as<T, TaskInfo>;
 
-// What an element consists of.
+// The numbers of which an element consists.
 enum class Numbers { Other, Integers, Singles, Doubles };
 
 // How RuntimeOptions::check compares the elements of an access.
@@ -135,7 +135,7 @@ struct GRANARY_EXPORT ComparedElement {
   Numbers numbers = Numbers::Other;
 };
 
-// What was compiled for a task.
+// The code that was compiled for a task.
 struct GRANARY_EXPORT TaskCode {
   std::array<Kernel, worker_kinds> kernels;  // by kind of worker
   std::string const& variant;                // see Codelet
@@ -242,7 +242,7 @@ constexpr int parameters_of() {
   return -1;
 }
 
-// Whether the body takes Number Views: those in the list, again and again.
+// True if the body takes Number Views, whose types repeat the list.
 template <class Body, std::size_t Number, class... Views>
 constexpr bool takes_views() {
   using List = std::tuple<Views...>;
@@ -274,9 +274,8 @@ struct GRANARY_EXPORT AnySpace {
 
 enum class BodyFault { None, NotConst, Number, Elements, Layout, MemorySpace, Space, Views };
 
-// The parameters of a call operator that is no template, or a template of the execution space only; else none. Not
-// those of generic lambdas: to deduce what they return, the compiler would compile them with parameters that they are
-// not for.
+// The parameters of a call operator that is no template, or a template of the execution space only; else none. None of
+// generic lambdas: to deduce what they return, the compiler would compile them with parameters that they are not for.
 template <class... P>
 struct GRANARY_EXPORT ParameterList {};
 template <class Body, class Result, class... P>
@@ -324,7 +323,7 @@ constexpr BodyFault find_view_fault(ParameterList<>, Views) {
   return BodyFault::None;
 }
 
-// Whether workers of several cores call the body with an instance that uses them all. A body that names another space
+// True if workers of several cores call the body with an instance that uses them all. A body that names another space
 // runs on one core, as elsewhere.
 template <class Body, class... Accesses>
 constexpr bool runs_on_teams() {
@@ -357,7 +356,7 @@ constexpr BodyFault find_fault() {
   }
 }
 
-// Whether workers can call the body; if not, one error says what to change.
+// True if workers can call the body; if not, one error says what to change.
 template <class Body, class... Accesses>
 constexpr bool check_body() {
   constexpr auto fault = [] {
@@ -396,7 +395,7 @@ constexpr bool check_body() {
   return fault == BodyFault::None;
 }
 
-// Whether a task of this body and these accesses can be submitted; if not, one error says what to change.
+// True if a task of this body and these accesses can be submitted; if not, one error says what to change.
 template <class Body, class... Accesses>
 constexpr bool check_task() {
   constexpr bool views = (Kokkos::is_view<Accesses>::value || ...);
@@ -418,7 +417,7 @@ constexpr bool check_task() {
   return false;
 }
 
-// Whether a function can tell the end of work outside; if not, one error says what to change.
+// True if a function can tell the end of work outside; if not, one error says what to change.
 template <class Ended>
 constexpr bool check_ended() {
   constexpr bool tells = std::is_same_v<Ended, std::nullptr_t> || std::is_invocable_r_v<bool, Ended&>;
@@ -494,7 +493,7 @@ struct GRANARY_EXPORT HostTask {
   }
 };
 
-// Whether the body bounds what it leaves in varying data: see Runtime::varying.
+// True if the body bounds what it leaves in varying data: see Runtime::varying.
 template <class Body>
 concept BoundsResults = requires(Body const& body, std::span<std::size_t const> elements) {
   { body.most_elements(elements, std::size_t{}) } -> std::convertible_to<std::size_t>;

@@ -26,7 +26,7 @@ constexpr Bytes least_workspace = 1_MiB;
 constexpr Bytes workspaces_share = 8;
 constexpr Bytes least_beside_emulated = 256_MiB;
 constexpr std::string_view emulated_prefix = "host:";
-constexpr std::size_t first_device_node = 2;  // after those of build_machine for the host and the disk
+constexpr std::size_t first_device_node = 2;  // after build_machine's nodes for the host and the disk
 
 [[noreturn]] void refuse_devices(std::string const& text) {
   throw InvalidArgument("malformed devices '" + text +

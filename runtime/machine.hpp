@@ -71,8 +71,8 @@ struct GRANARY_EXPORT DeviceLink {
 
 class MachineCache;
 
-/// Node 0 is host memory, 1 the disk, then the devices. Links 0 and 1 are from and to the disk, then those of
-/// `device_links`. Workers are the cores, then each device's lanes.
+/// Node 0 is host memory, node 1 the disk; the devices follow. Links 0 and 1 are from and to the disk; `device_links`
+/// follow. Workers are the cores, then each device's lanes.
 [[nodiscard]] GRANARY_EXPORT Machine build_machine(RuntimeOptions const& options, Devices const& devices,
                                                    std::vector<DeviceLink> const& links, MachineCache const& cache);
 

@@ -90,7 +90,7 @@ std::pair<std::string, std::string> names_of(Devices const& devices, DeviceLink 
   return names;
 }
 
-// The copies of a device's link between memories like those of a run.
+// Measures copies over a device's link, between memories of the same kinds as in a run.
 LinkSpeed measure_device_link(Devices const& devices, DeviceLink const& link) {
   auto const pinned = std::make_shared<PinnedMemory>(devices.api);
   auto const take = [&](int end) -> std::unique_ptr<NodeMemory> {

@@ -39,7 +39,7 @@ GRANARY_EXPORT void identify(detail::MachineModels& models);
 class GRANARY_EXPORT MachineCache {
  public:
   /// Reads the machine's file, and measures missing links if the options ask for it and the file can be written. With
-  /// emulated devices the machine has another file, "<machine id>-emulated": their times are not those of real devices;
+  /// emulated devices the machine has another file, "<machine id>-emulated": their times differ from real devices';
   /// likewise with workers of several cores, "<machine id>-2-cores-each".
   explicit MachineCache(RuntimeOptions const& options, Devices const& devices = {},
                         std::vector<DeviceLink> const& links = {});
@@ -51,7 +51,7 @@ class GRANARY_EXPORT MachineCache {
   [[nodiscard]] detail::LinkSpeed device_speed(Devices const& devices, DeviceLink const& link) const;
   /// The speed of copies in host memory; empty if it was not measured.
   [[nodiscard]] std::optional<detail::LinkSpeed> memory_speed() const;
-  /// Whether the disk's links were measured, now or earlier, and one of devices.
+  /// True if the disk's links, or this link of devices, were measured, now or earlier.
   [[nodiscard]] bool knows_disk() const;
   [[nodiscard]] bool knows(Devices const& devices, DeviceLink const& link) const;
   /// The file of these data; empty: none.

@@ -15,11 +15,11 @@ namespace granary {
 struct GRANARY_EXPORT NodeShare {
   unsigned number = 0;  ///< of the process, from 0
   unsigned count = 1;   ///< of processes on the node
-  /// The same among those of them that may run on exactly the same cores.
+  /// The same among the processes that may run on exactly the same cores.
   unsigned number_on_cores = 0, count_on_cores = 1;
 };
 
-/// What a process may use of its node, beside others.
+/// The resources of its node that a process may use beside others.
 struct GRANARY_EXPORT NodeResources {
   std::vector<unsigned> cores = {};  ///< as HostResources::cores
   unsigned all_cores = 0;            ///< of the node
@@ -35,7 +35,7 @@ struct GRANARY_EXPORT NodeResources {
                                                        NodeResources const& resources,
                                                        bool (*environment)(std::string const&) = is_in_environment);
 
-/// What this process may use now.
+/// The resources that this process may use now.
 [[nodiscard]] GRANARY_EXPORT NodeResources find_node_resources();
 
 /// A warning if the process may run on fewer cores than its share of the node, as with mpirun's default binding.

@@ -305,7 +305,7 @@ class GRANARY_EXPORT Division {
 
   /// The elements of a part, one range for each dimension.
   [[nodiscard]] virtual std::vector<PartRange> ranges(std::size_t part) const = 0;
-  /// Registers the parts; `name` is that of the whole.
+  /// Registers the parts; `name` is the whole's.
   virtual void add_parts(Runtime& runtime, std::string const& name) = 0;
   /// Submit the task that copies a part to the whole, or from it. The first gather begins a new value of the whole.
   virtual void gather(Runtime& runtime, std::size_t part) const = 0;
@@ -380,7 +380,7 @@ class GRANARY_EXPORT DivisionOf final : public Division {
 template <class View>
 std::shared_ptr<PartView<View> const> part_shape(View const& whole,
                                                  std::array<PartRange, rank_of<View>> const& ranges) {
-  // The order of the strides is that of the whole.
+  // The strides have the whole's order.
   auto shape = shape_of(whole);
   for (std::size_t d = 0; d < shape.rank; ++d) shape.extents[d] = ranges[d].second - ranges[d].first;
   auto const strides = packed_strides(shape);

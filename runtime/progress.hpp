@@ -16,7 +16,7 @@ namespace granary {
 
 class Runtime;
 
-/// What a Runtime has done since a Progress began, in this process.
+/// The work of a Runtime since a Progress began, in this process.
 struct GRANARY_EXPORT ProgressFigures {
   std::uint64_t tasks_done = 0;       ///< have ended: they ran, failed or were cancelled
   std::uint64_t tasks_submitted = 0;  ///< may still grow

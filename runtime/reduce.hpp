@@ -159,7 +159,7 @@ KOKKOS_INLINE_FUNCTION typename View::reference_type element(View const& view, s
   return view.data()[offset];
 }
 
-// Sets an element to the identity, or combines it with that of a copy.
+// Sets an element to the identity, or combines it with a copy's element.
 template <class X, class T>
 struct GRANARY_EXPORT FillElement {
   X x;
@@ -217,7 +217,7 @@ class GRANARY_EXPORT ReductionKind {
   /// The View of which the copies have the shape: the tasks on a copy use it, perhaps after the datum has gone.
   [[nodiscard]] std::shared_ptr<void const> const& shape() const { return m_shape; }
   [[nodiscard]] bool ordered() const { return m_ordered; }
-  /// Whether contributions of the two may go to the same copies.
+  /// True if contributions of the two may go to the same copies.
   [[nodiscard]] bool same(ReductionKind const& other) const { return m_type == other.m_type; }
   /// Submits the task that sets a copy to the identity, and the one that combines it with the datum.
   virtual void fill(Runtime& runtime, DataId copy) const = 0;

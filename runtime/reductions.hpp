@@ -21,7 +21,7 @@ namespace granary::detail {
 /// comes in between; no thread sleeps with it (Engine::submit_at_once).
 class Reductions {
  public:
-  /// Whether copies have to be combined. Needs no lock.
+  /// True if copies have to be combined. Needs no lock.
   [[nodiscard]] bool any() const { return m_count.load() > 0; }
 
   /// Recursive. Throttles the submission when the outermost one ends.

@@ -76,7 +76,7 @@ class TwoSides;
 
 }  // namespace detail
 
-/// Where a datum's bytes are when no worker uses them: memory of the application, slots of storages, or nowhere (a
+/// Location of a datum's bytes when no worker uses them: memory of the application, slots of storages, or nowhere (a
 /// temporary).
 struct GRANARY_EXPORT DataBinding {
   StorageSlot origin = {};  ///< source of the initial value
@@ -148,8 +148,8 @@ class GRANARY_EXPORT Runtime {
   Runtime(Runtime const&) = delete;
   Runtime& operator=(Runtime const&) = delete;
 
-  /// No other Runtime of this process has had it. Functions that take data throw InvalidArgument for those of another
-  /// one, also of one that has ended.
+  /// Unique among the Runtimes of this process, ended ones too. Functions that take data throw InvalidArgument for data
+  /// of another Runtime.
   [[nodiscard]] RuntimeId id() const { return m_id; }
 
   /// Registers the elements of a host View, contiguous or strided, as a datum; the memory may be pinned. Host workers
@@ -173,7 +173,7 @@ class GRANARY_EXPORT Runtime {
   /// Kokkos::ALL does not cut a dimension. The parts may be used together with the whole, and with other parts of it.
   /// Throws InvalidArgument for tile sizes less than 1, for a part of a temporary, and as `data`.
   ///
-  /// Parts of a View share its bytes: nothing is copied. Those of a temporary are temporaries of their own, which exist
+  /// Parts of a View share its bytes: nothing is copied. Parts of a temporary are temporaries of their own, which exist
   /// as long as any handle on it or its parts does. Where tasks use the whole after its parts, or parts after the whole
   /// or after other parts that hold older values, tasks `gather` and `scatter` are submitted before, one for each part:
   /// each needs the whole and the part in one memory. A second call with the same tile sizes returns the same parts.
@@ -315,8 +315,8 @@ class GRANARY_EXPORT Runtime {
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
   /// asks for it. O(events). Include <granary/detail/core/model/trace.hpp> to use it.
   [[nodiscard]] Trace trace() const;
-  /// Which worker ran which of the tasks that have ended; empty unless RuntimeOptions::save_schedule or record_schedule
-  /// asks for it. Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Include
+  /// The worker of each task that has ended; empty unless RuntimeOptions::save_schedule or record_schedule asks for it.
+  /// Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Include
   /// <granary/schedule.hpp> to use it.
   [[nodiscard]] Schedule schedule() const;
 
@@ -345,14 +345,14 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] std::uint32_t processes() const;
   /// With several processes: makes one the owner of the datum, which runs all tasks that write it. Before the first
   /// task that accesses it, in all processes. Otherwise tiles of matrices, and parts of a View that is cut in two
-  /// dimensions, are dealt over the grid; the owner of other data is that of what their first task writes, or else
-  /// reads, besides. Throws InvalidArgument if there is no such process, or if the datum has another owner already.
+  /// dimensions, are dealt over the grid; other data get the owner of what their first task writes, or else reads,
+  /// besides. Throws InvalidArgument if there is no such process, or if the datum has another owner already.
   template <DataHandle D>
   void assign(D const& data, ProcessId owner) {
     refuse_foreign("assign", data);
     assign_data(data.id(), owner);
   }
-  /// Whether this process owns the datum; with several, not before a task accesses it, or `assign`.
+  /// True if this process owns the datum; with several, false until a task accesses it, or `assign`.
   template <DataHandle D>
   [[nodiscard]] bool is_here(D const& data) const {
     refuse_foreign("is_here", data);
@@ -369,7 +369,7 @@ class GRANARY_EXPORT Runtime {
 
   // For algorithms.
   [[nodiscard]] Submitter& submitter();
-  /// What the results of tasks say, on the thread that waited for them: it is its `failures()` from now on.
+  /// Sets the `failures()` of the calling thread, which waited, to a failure that it found in the results of tasks.
   void set_failure(Failure found);
   /// Throws InvalidArgument if there are other processes; `what` ("data cannot be reduced") is the subject of its
   /// sentence.
@@ -380,7 +380,7 @@ class GRANARY_EXPORT Runtime {
   void share_value(DataId data, std::span<std::byte> bytes);
   /// Registers a datum once more, for one more release.
   void retain_data(DataId data);
-  /// Whether a submitted task uses the datum in this process.
+  /// True if a submitted task uses the datum in this process.
   [[nodiscard]] bool in_use(DataId data) const;
   /// As `wait(data...)`; for `also` see Engine::wait.
   void wait_for(std::span<DataId const> data, std::span<DataId const> also = {});
@@ -470,7 +470,7 @@ class GRANARY_EXPORT Runtime {
   void check_task(std::string_view name, detail::TaskCode const& code, std::span<Access const> accesses);
   TaskHandle submit_outside_task(TaskName const& name, std::function<bool()> const& ended,
                                  std::span<Access const> accesses);
-  // Whether the work given to a DeviceExecutionSpace so far has ended; empty if this Runtime uses no such devices.
+  // Tells if the work given to a DeviceExecutionSpace so far has ended; empty if this Runtime uses no such devices.
   [[nodiscard]] std::function<bool()> end_of_work(void const* instance) const;
   template <class Body, class... Accesses>
   TaskHandle submit_made(TaskInfo const& info, Body body, Accesses const&... accesses);

@@ -33,10 +33,10 @@
 
 namespace granary {
 
-/// What a Runtime consists of; members are created in this order and destroyed in the reverse one.
+/// The parts of a Runtime. Members are created in this order and destroyed in the reverse one.
 struct Runtime::Parts {
   Parts(RuntimeOptions const& asked, std::shared_ptr<detail::Processes> of);
-  /// What ~Runtime does, see there.
+  /// The work of ~Runtime, see there.
   void shut_down();
 
   /// To which tasks and data are submitted.

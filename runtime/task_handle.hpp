@@ -30,7 +30,7 @@ class Engine;
 class GRANARY_EXPORT TaskHandle {
  public:
   [[nodiscard]] TaskId id() const { return m_id; }
-  /// Whether the task has ended: it ran, failed or was cancelled.
+  /// True if the task has ended: it ran, failed or was cancelled.
   [[nodiscard]] bool done() const;
   /// Returns when the task has ended; values that it wrote need not be at home then (Runtime::wait). Rethrows the
   /// exception because of which the task failed or was cancelled, unless a Runtime::wait has reported that before; the

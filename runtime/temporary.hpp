@@ -27,7 +27,7 @@ inline constexpr std::size_t stars<T*> = 1 + stars<T>;
 template <class T, std::size_t N>
 inline constexpr std::size_t stars<T[N]> = stars<T>;
 
-// The View that temporary<T> describes with Given extents: T is its type, or that of the elements of a LayoutRight one.
+// The View that temporary<T> describes with Given extents: of type T, or a LayoutRight View of elements of type T.
 template <class T, std::size_t Given>
 struct GRANARY_EXPORT TemporaryForm {
   using Element = T;

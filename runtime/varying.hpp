@@ -72,7 +72,7 @@ class GRANARY_EXPORT Varying {
   std::shared_ptr<detail::DataHold const> m_hold;
 };
 
-/// What a body gets for `write(x)` or `read_write(x)` of a Varying. It may be copied, also to a device.
+/// The body's argument for `write(x)` or `read_write(x)` of a Varying. It may be copied, also to a device.
 template <class T, class Place>
 struct GRANARY_EXPORT VaryingResult {
   /// The present elements; none for `write(x)`.

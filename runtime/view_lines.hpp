@@ -37,7 +37,7 @@ struct GRANARY_EXPORT ViewShape {
 /// "extents 4 x 5, strides 10 x 1".
 [[nodiscard]] GRANARY_EXPORT std::string describe(ViewShape const& shape);
 
-/// The name, or "View of 4 x 5" if it is empty, as that of memory which no View manages.
+/// The name, or "View of 4 x 5" if it is empty, as for memory that no View manages.
 [[nodiscard]] GRANARY_EXPORT std::string name_or_shape(std::string const& name, ViewShape const& shape);
 
 }  // namespace granary::detail
