@@ -22,7 +22,7 @@ struct GRANARY_EXPORT CholeskyOptions {
   /// Tiles of a tile column that one task updates, at least 1; not with `inner_tile`, `commuting` or devices. More than
   /// 1 is faster where the tiles are parts of one matrix in memory. 0: a call with a Runtime chooses, otherwise 1.
   std::uint64_t stack = 0;
-  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
+  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: the emitter's
   std::uint64_t first = 0;      ///< row of a larger matrix where A begins, used in the message of NotPositiveDefinite
 };
 

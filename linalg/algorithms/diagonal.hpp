@@ -5,7 +5,7 @@
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
-/// What only the diagonal of a matrix says: a task per diagonal tile reads it once.
+/// Functions of the diagonal of a matrix alone: a task per diagonal tile reads it once.
 namespace granary {
 
 /// Overwrites d, a column of as many elements as A's diagonal in the same tile size, with that diagonal. Throws

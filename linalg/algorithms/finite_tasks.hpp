@@ -17,7 +17,7 @@ namespace granary {
 /// count.
 ///
 /// The tasks of tile row i follow each other: they change the datum flags[i], which loses its value with the first that
-/// throws. So of all failures of the flags, the first submitted one is that of the first tile.
+/// throws. So of all failures of the flags, the first submitted one belongs to the first tile.
 template <class T>
 GRANARY_EXPORT void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian,
                                          std::string const& name, std::span<DataId const> flags);

@@ -25,7 +25,7 @@ TiledMatrix<T> lower_form(char const* algorithm, TiledMatrix<T> const& factor) {
 }
 
 // Tile column k of X = L^-1, which is close to the solution of X L = I. Before, the tiles (m,k) below the diagonal are
-// -Σ X(m,j) L(j,k) over k < j <= m, and tile row k is that of L.
+// -Σ X(m,j) L(j,k) over k < j <= m, and tile row k still holds L.
 template <class T>
 void invert_column(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t stack) {
   auto const rows = a.grid().tile_rows();
@@ -46,7 +46,7 @@ void invert_column(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k,
   }
 }
 
-// What tile row k of X contributes to X^H X, which begins there for its own tiles.
+// Adds the contribution of tile row k of X to X^H X. The sums of its own tiles begin with it.
 template <class T>
 void add_square(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k) {
   for (std::uint64_t n = 0; n < k; ++n) {

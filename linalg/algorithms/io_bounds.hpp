@@ -14,8 +14,8 @@
 // asymptotic: the leading term c * operations / sqrt(M), M elements of memory, without the terms of order M and of the
 // matrices' sizes. They may exceed the actual traffic when the matrices fit. Then, and for small matrices, the
 // compulsory traffic is the bound: take the larger of the two, never their sum. All in bytes: `element` is the size of
-// an element, `memory` that of the memory. All throw InvalidArgument if `element` is 0, the memory holds no element, or
-// the bound exceeds 2^63 bytes.
+// an element, `memory` of the memory. All throw InvalidArgument if `element` is 0, the memory holds no element, or the
+// bound exceeds 2^63 bytes.
 
 namespace granary {
 

@@ -47,7 +47,7 @@ struct GRANARY_EXPORT LuOptions {
   LuTimes times{};
   /// With pivoting: see CholeskyOptions::stack.
   std::uint64_t stack = 0;
-  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
+  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: the emitter's
   std::uint64_t first = 0;      ///< without pivoting: row of a larger matrix where A begins, for Singular's message
 };
 
@@ -68,20 +68,20 @@ struct GRANARY_EXPORT LuOptions {
 template <class T>
 GRANARY_EXPORT void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options = {});
 
-/// Emits the tasks that overwrite A with the factors of P A = L U, stored like those of LAPACK's getrf, and `pivots`,
-/// one datum of pivot_bytes per diagonal tile. m x n, either may be larger; A's part is All.
+/// Emits the tasks that overwrite A with the factors of P A = L U, stored as in LAPACK's getrf, and `pivots`, one datum
+/// of pivot_bytes per diagonal tile. m x n, either may be larger; A's part is All.
 ///
 /// Panels that fit one task are factored with partial pivoting. In taller ones a tournament finds the pivots (Grigori,
 /// Demmel, Xiang: CALU, SIAM J. Matrix Anal. Appl. 32, 2011, section 2): partial pivoting selects rows in each group of
 /// tiles, and the selected rows compete in groups again, until one tile of rows is left. |l_ij| is then not bounded by
-/// 1, but small in practice, and the growth is about that of partial pivoting. No task needs a panel's full height.
+/// 1, but small in practice, and the growth is about as in partial pivoting. No task needs a panel's full height.
 ///
 /// A pivot that is exactly zero stops nothing: see Pivots::zero_pivot. NaNs in A give NaNs and any pivots.
 template <class T>
 GRANARY_EXPORT void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
                           LuOptions const& options = {});
 
-/// Whether rows are exchanged as in the factorization, or back.
+/// The direction of row exchanges: as in the factorization, or back.
 enum class GRANARY_EXPORT SwapDirection { Forward, Backward };
 
 /// B := P B (forward) or P^T B (backward) with the row exchanges of a factorization of a matrix with the grid

@@ -6,9 +6,9 @@
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
-/// Norms like those of LAPACK's xLANGE, xLANTR, xLANHE: max |a_ij| (Max), the largest column sum (One), the largest row
-/// sum (Infinity), the Frobenius norm, without overflow or underflow; NaN if a counted element is NaN. Sums are taken
-/// in double precision for every T, in an order that depends only on the grid.
+/// Norms as in LAPACK's xLANGE, xLANTR, xLANHE: max |a_ij| (Max), the largest column sum (One), the largest row sum
+/// (Infinity), the Frobenius norm, without overflow or underflow; NaN if a counted element is NaN. Sums are taken in
+/// double precision for every T, in an order that depends only on the grid.
 ///
 /// A task per tile reads it once and writes partial sums (at most 16 bytes per row or column) to temporary data; a task
 /// per tile column adds them, and one more writes `result`.

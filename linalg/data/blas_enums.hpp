@@ -5,7 +5,7 @@
 
 namespace granary {
 
-/// Which triangle of a matrix is stored and referenced.
+/// The triangle of a matrix that is stored and referenced.
 enum class GRANARY_EXPORT Uplo : char { Lower = 'L', Upper = 'U' };
 
 /// On which side of the unknown, or of the other factor, the matrix is.
@@ -14,13 +14,13 @@ enum class GRANARY_EXPORT Side : char { Left = 'L', Right = 'R' };
 /// op(A): A itself, its transpose, or its conjugate transpose (the transpose if A is real).
 enum class GRANARY_EXPORT Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
 
-/// Whether the diagonal of a triangle is stored or implicitly one.
+/// The diagonal of a triangle: stored, or implicitly one.
 enum class GRANARY_EXPORT Diag : char { NonUnit = 'N', Unit = 'U' };
 
 /// Norms of a matrix: max |a_ij|, the one norm, the infinity norm, the Frobenius norm.
 enum class GRANARY_EXPORT Norm : char { Max = 'M', One = 'O', Infinity = 'I', Frobenius = 'F' };
 
-/// Whether columns or rows are contiguous.
+/// The contiguous lines of a matrix: its columns or its rows.
 enum class GRANARY_EXPORT Layout : char { ColumnMajor, RowMajor };
 
 [[nodiscard]] constexpr Uplo flip(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }

@@ -11,7 +11,7 @@
 
 namespace granary {
 
-/// What tiles, kernels and BLAS can count: they have 32-bit integers.
+/// The largest number in tiles, kernels and BLAS: they have 32-bit integers.
 inline constexpr std::int32_t largest_int32 = std::numeric_limits<std::int32_t>::max();
 
 /// Throws InvalidArgument, `<what> of <number> …`, if the number is larger than `largest_int32`, or smaller than

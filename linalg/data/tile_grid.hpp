@@ -10,12 +10,11 @@
 
 namespace granary {
 
-/// The elements of a matrix that count: all, or those of one triangle with its diagonal.
+/// The elements of a matrix that count: all, or one triangle with its diagonal.
 enum class GRANARY_EXPORT MatrixPart { All, Lower, Upper };
 
-/// A matrix of rows x cols elements cut into square tiles of size `tile`; those of the last tile row and column may be
-/// smaller. Tiles and elements are counted from 0; slots number all tiles in row-major order. All three numbers are at
-/// least 1.
+/// A matrix of rows x cols elements cut into square tiles of size `tile`; the last tile row and column may be smaller.
+/// Tiles and elements are counted from 0; slots number all tiles in row-major order. All three numbers are at least 1.
 struct GRANARY_EXPORT TileGrid {
   std::uint64_t rows = 1;
   std::uint64_t cols = 1;

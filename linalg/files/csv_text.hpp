@@ -28,7 +28,7 @@ class CsvText {
   /// Goes to the next record, after the last field of the one before. False at the end of the text. Throws DataError
   /// for an empty line between records, IoError.
   [[nodiscard]] bool next_record();
-  /// Whether the record has another field.
+  /// True if the record has another field.
   [[nodiscard]] bool has_field() const { return m_has_field; }
   /// The next field, valid until the next call. Throws DataError for a field of more than 4096 bytes, and for misplaced
   /// quotes.
@@ -68,7 +68,7 @@ class CsvText {
 [[nodiscard]] std::uint64_t count_records(std::string const& path);
 
 enum class CsvValue { Number, Hole, Text, TooLarge };
-/// What a field holds; a hole is an empty field or NA, N/A, null or NULL. Numbers are decimal, with a point, in any
+/// Classifies a field; a hole is an empty field or NA, N/A, null or NULL. Numbers are decimal, with a point, in any
 /// locale; nan and inf are numbers. Sets `value` if it is a number.
 [[nodiscard]] CsvValue parse_field(std::string_view text, double& value);
 

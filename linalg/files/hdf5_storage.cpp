@@ -44,7 +44,7 @@ fs::path path_of(hid_t object) {
   return text_from([object](char* text, std::size_t size) { return H5Fget_name(object, text, size); });
 }
 
-// Where HDF5 looks for other files of the dataset; it also reads the environment (HDF5_VDS_PREFIX,
+// The path where HDF5 looks for other files of the dataset; it also reads the environment (HDF5_VDS_PREFIX,
 // HDF5_EXTFILE_PREFIX).
 std::string prefix_of(hid_t dataset, ssize_t (*get)(hid_t, char*, std::size_t)) {
   Hdf5Id const access(H5Dget_access_plist(dataset), H5Pclose);
@@ -91,7 +91,7 @@ std::string name_of_block(std::string const& pattern, std::size_t k) {
 
 bool has_number(std::string const& pattern) { return name_of_block(pattern, 0) != name_of_block(pattern, 1); }
 
-// Whether HDF5 defines the elements that were not written.
+// True if HDF5 defines the elements that were not written.
 bool has_fill_value(hid_t properties) {
   H5D_fill_value_t fill = H5D_FILL_VALUE_UNDEFINED;
   H5D_fill_time_t time = H5D_FILL_TIME_NEVER;

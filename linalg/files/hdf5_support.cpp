@@ -43,7 +43,7 @@ hid_t careful_access() {
   return access;
 }
 
-// Whether the file system can lock the file as HDF5 does.
+// False if the file system cannot lock the file as HDF5 does.
 bool has_locks(std::string const& path) {
   int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return true;

@@ -186,7 +186,7 @@ void read_shape(hid_t dataset, MatrixFileInfo& info) {
   }
 }
 
-// Whether the dataset's bytes are in the file of this path: those behind an external link are in another one.
+// True if the dataset's bytes are in the file of this path: behind an external link they are in another one.
 bool lies_in(std::string const& path, hid_t dataset) {
   auto const length = H5Fget_name(dataset, nullptr, 0);
   if (length <= 0) return false;
@@ -226,7 +226,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
   }
 }
 
-// What to do about a text file.
+// The remedy for a text file, to end a message; empty for other files.
 std::string remedy_for(std::string const& path) {
   auto const ending = std::filesystem::path(path).extension();
   if (ending != ".csv" && ending != ".tsv" && ending != ".mtx") return {};

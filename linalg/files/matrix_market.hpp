@@ -10,7 +10,7 @@
 
 namespace granary {
 
-/// A Matrix Market file: text that can be converted, but not factored directly. The format is that of R. F. Boisvert,
+/// A Matrix Market file: text that can be converted, but not factored directly. Format: R. F. Boisvert,
 /// R. Pozo, K. Remington: The Matrix Market Exchange Formats, NISTIR 5935, 1996.
 struct GRANARY_EXPORT MatrixMarketInfo {
   enum class Symmetry { General, Symmetric, Hermitian, Skew };

@@ -7,7 +7,7 @@
 
 namespace granary {
 
-/// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and tile layout are those of
+/// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and tile layout are as in
 /// MatrixSource. `commit` renames the file to its path; without it the destructor removes the file.
 class GRANARY_EXPORT MatrixOutput : public Storage {
  public:

@@ -46,7 +46,7 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
   MatrixSink(std::shared_ptr<detail::AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options,
              std::string const& place);
 
-  /// Where other processes write.
+  /// The first byte and the path at which other processes write, as text.
   [[nodiscard]] std::string place() const;
   /// Reads back a written tile. `bytes` must be tile_bytes(slot). Throws InternalError otherwise, for a tile outside
   /// the part, and after commit.

@@ -12,7 +12,7 @@
 
 namespace granary {
 
-/// The tiles of a matrix that is only read: the origin of tiled data. Slots are those of TileGrid. A tile arrives
+/// The tiles of a matrix that is only read: the origin of tiled data. Slots are as in TileGrid. A tile arrives
 /// row-major without gaps, with its own size: smaller at the edges, and if the matrix is narrower than a tile.
 ///
 /// A tile with NaN or infinity, in the part of the matrix that counts, arrives as DataError.

@@ -13,7 +13,7 @@ namespace granary::detail {
 template <class T>
 inline constexpr bool is_std_complex = !std::is_floating_point_v<T>;
 
-/// Calls `function(T{})` with the T of `type`; complex types are those of std.
+/// Calls `function(T{})` with the T of `type`; complex types are std::complex.
 template <class Function>
 decltype(auto) with_scalar(ScalarType type, Function&& function) {
   switch (type) {

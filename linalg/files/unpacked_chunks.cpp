@@ -95,7 +95,7 @@ void UnpackedChunks::unpack(ElementBlock const& chunk, ReadBlock const& read) {
   m_file->start_writing_back();
 }
 
-// What the chunk and the tile share, in the place of the tile.
+// Writes the elements that the chunk and the tile share to the tile's place; returns their bytes.
 Bytes UnpackedChunks::write_piece(ElementBlock const& chunk, std::uint64_t i, std::uint64_t j) const {
   auto const top = std::max(chunk.row, m_tiling.first(i));
   auto const bottom = std::min(chunk.row + chunk.rows, m_tiling.first(i) + m_tiling.rows_in(i));

@@ -67,7 +67,7 @@ template <class T>
 template <class T>
 [[nodiscard]] GRANARY_EXPORT int trtri(Uplo uplo, Diag diag, int n, T* a, int lda);
 
-/// y := alpha op(A) x + beta y, A of m x n; consecutive entries of x are `incx` apart, those of y `incy`.
+/// y := alpha op(A) x + beta y, A of m x n; consecutive entries are `incx` apart in x, `incy` in y.
 template <class T>
 GRANARY_EXPORT void gemv(Op op, int m, int n, T alpha, T const* a, int lda, T const* x, int incx, T beta, T* y,
                          int incy);

@@ -83,7 +83,7 @@ void make_positive(TileView<T> const& a) {
   }
 }
 
-// What kernels read alone is not what they write: so entries stay small however often a tile is used.
+// Operands that kernels only read are never written, so entries stay small however often a tile is used.
 template <class T>
 struct ColdOperands {
   ColdMemory<T> read, written;

@@ -43,7 +43,7 @@ struct GRANARY_EXPORT ScaledSquares {
   [[nodiscard]] double root() const;
 };
 
-/// Which elements a norm counts: one part; or, if hermitian, those of the Hermitian matrix stored in that triangle. Its
+/// The elements that a norm counts: one part; or, if hermitian, the Hermitian matrix stored in that triangle. Its
 /// diagonal is real (imaginary parts there are ignored).
 struct GRANARY_EXPORT NormPart {
   MatrixPart part = MatrixPart::All;

@@ -16,7 +16,7 @@ namespace {
 
 using detail::sub;
 
-// Order of the diagonal blocks that are factored by loops: that of the blocks that trsm solves by them.
+// Order of the diagonal blocks that are factored by loops; trsm solves blocks of the same order by loops.
 constexpr int block_order = 32;
 // Columns between the one whose rows are exchanged and the one that is prefetched.
 constexpr int columns_prefetched = 2;

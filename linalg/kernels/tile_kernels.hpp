@@ -63,7 +63,7 @@ template <class T>
 [[nodiscard]] GRANARY_EXPORT int trtri(Uplo uplo, Diag diag, TileView<T> a);
 
 /// A := L^H L (lower) or U U^H (upper) of the triangle in A; the other one is not referenced. The diagonal of A
-/// must be real, as that of a Cholesky factor's inverse; the result's is. n^3/3 flops.
+/// must be real, as in a Cholesky factor's inverse; the result's is. n^3/3 flops.
 template <class T>
 GRANARY_EXPORT void lauum(Uplo uplo, TileView<T> a);
 
@@ -73,7 +73,7 @@ GRANARY_EXPORT void lauum(Uplo uplo, TileView<T> a);
 /// solved by substitution on vectors of right-hand sides (substitution.hpp), because the TRSM of BLAS libraries is
 /// often far slower than their GEMM (see bench/kernels); for fewer than 8 right-hand sides, by the library's TRSM.
 ///
-/// Nothing is inverted but single pivots, so the error is that of substitution whatever the condition of A: |alpha B -
+/// Nothing is inverted but single pivots, so the error is as in substitution whatever the condition of A: |alpha B -
 /// op(A) X| <= γ_n |op(A)| |X| in each entry (Higham, Accuracy and Stability, theorem 8.5). docs/accuracy.md compares
 /// it with LAPACK's.
 template <class T>

@@ -20,10 +20,10 @@ namespace granary {
 
 /// Data of one double each that the tasks overwrite. Pass their values to scaled_residual().
 struct GRANARY_EXPORT ResidualData {
-  DataId residual;  ///< the largest 1-norm of a column of the difference; for a solve, divided by that of X's column
+  DataId residual;  ///< largest 1-norm of a column of the difference; for a solve, divided by the 1-norm of X's column
   DataId norm;      ///< the 1-norm of the matrix
   /// Of a solve, for each tile column of X: a double for each of its columns, the 1-norm of the difference divided by
-  /// that of X. Empty: not wanted.
+  /// X's. Empty: not wanted.
   std::vector<DataId> columns = {};
 };
 
@@ -50,7 +50,7 @@ GRANARY_EXPORT void submit_getrf_residual(TaskEmitter& tasks, TiledMatrix<T> con
                                           PivotData const* pivots, Bytes memory, ResidualData const& results);
 
 /// Measures B - op(A) X, like xGET02 and xPOT02, column by column. If A's part is a triangle, A is the Hermitian matrix
-/// stored in it, and op is not Trans if T is complex. The norm is that of op(A). 2 n² flops per column (8 n²). Throws
+/// stored in it, and op is not Trans if T is complex. The norm is op(A)'s. 2 n² flops per column (8 n²). Throws
 /// InvalidArgument if grids, parts or the number of `columns` do not match, and what Submitter documents.
 template <class T>
 GRANARY_EXPORT void submit_solve_residual(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& x,

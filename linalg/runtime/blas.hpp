@@ -5,9 +5,9 @@
 #include <granary/detail/linalg/runtime/matrix_call.hpp>
 
 /// Level 3 BLAS on a runtime. The functions in `granary::async` submit their tasks and return; those in `granary` also
-/// wait, for their own results alone, and throw what Pending::wait throws. Operands are those of MatrixOperand. An
-/// output shares no element with another operand; of a triangular or Hermitian operand only the triangle `uplo` is read
-/// or written. All throw InvalidArgument, with names and sizes and before anything is changed, if the operands do not
+/// wait, for their own results alone, and throw what Pending::wait throws. Operands satisfy MatrixOperand. An output
+/// shares no element with another operand; of a triangular or Hermitian operand only the triangle `uplo` is read or
+/// written. All throw InvalidArgument, with names and sizes and before anything is changed, if the operands do not
 /// match.
 ///
 /// ```cpp

@@ -13,7 +13,7 @@ namespace granary::detail {
 /// milliseconds then, on one thread; otherwise it costs nothing after the first call.
 GRANARY_EXPORT void warn_of_slow_blas();
 
-/// A clause about the flop/s of GEMM beside those of fma_peak: as a part of it, unless it exceeds it.
+/// A clause that compares GEMM's flop/s with the peak of fma_peak: as a part of the peak, unless GEMM exceeds it.
 [[nodiscard]] GRANARY_EXPORT std::string describe_speed(double gemm, double peak);
 
 }  // namespace granary::detail

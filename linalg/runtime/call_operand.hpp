@@ -17,7 +17,7 @@
 
 namespace granary {
 
-/// The tile size of the Views of a call. Nothing: that of the FileMatrix or TiledMatrix operands; if all are Views, see
+/// The tile size of the Views of a call. Empty: as in the FileMatrix or TiledMatrix operands; if all are Views, see
 /// default_tile.
 using TileSize = std::optional<std::uint64_t>;
 

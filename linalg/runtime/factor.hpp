@@ -37,7 +37,7 @@ namespace granary {
 /// pivoting.
 [[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
 
-/// Collective. The largest elements of all processes, from those of the tiles of each.
+/// Collective. The largest elements of all processes, from the largest of each process's tiles.
 [[nodiscard]] GRANARY_EXPORT PivotGrowth growth_of_all(Runtime& runtime, PivotGrowth growth);
 
 namespace detail {

@@ -27,7 +27,7 @@ struct GRANARY_EXPORT FileMatrixOptions {
   std::optional<std::string> output = {};
   /// The dataset of the output. If empty: "L" or "U" for a triangle, otherwise the input's name, or "A".
   std::string output_dataset = {};
-  /// The names of its columns, as many as there are columns. If empty: those of the input.
+  /// The names of its columns, as many as there are columns. If empty: the input's.
   std::vector<std::string> columns = {};
   /// The matrix' name in messages and traces, where its tiles are `K(3, 2)`. If empty: the input's name, of which tiles
   /// have the dataset, or without one the file; for a new matrix its output's, or "temporary".

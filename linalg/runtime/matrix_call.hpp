@@ -208,9 +208,9 @@ class GRANARY_EXPORT MatrixCall {
   }
 
   [[nodiscard]] TaskEmitter& tasks() { return m_tasks; }
-  /// What the call writes.
+  /// The data that the call writes.
   [[nodiscard]] DataScope& data() { return m_data; }
-  /// What it only reads.
+  /// The data that it only reads.
   [[nodiscard]] DataScope& read_data() { return m_reads; }
   [[nodiscard]] Runtime& runtime() const { return m_caller.runtime(); }
   [[nodiscard]] Bytes memory() const { return task_memory(runtime().options()); }

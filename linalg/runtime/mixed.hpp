@@ -18,7 +18,7 @@
 #include <vector>
 
 /// Solves in mixed precision, like LAPACK's xxPOSV and xxGESV: factors in single precision, which takes half the time
-/// and half the memory, and refines until the backward error is that of double precision. The calls wait for norms
+/// and half the memory, and refines until the backward error is as in double precision. The calls wait for norms
 /// between their steps, and for their own data alone; they have no asynchronous form.
 ///
 /// ```cpp

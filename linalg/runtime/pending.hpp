@@ -24,14 +24,14 @@ class GRANARY_EXPORT PendingCall {
         m_call(std::move(call)),
         m_check(std::move(check)) {}
 
-  /// Whether the call's tasks have ended, and those that were submitted since on the same matrices: `wait` then only
-  /// brings results to their homes.
+  /// True if the call's tasks have ended, and all tasks submitted since on the same matrices: `wait` then only brings
+  /// results to their homes.
   [[nodiscard]] bool done() {
     return m_waited || m_results.runtime() == nullptr || !(m_results.in_use() || m_operands.in_use());
   }
   /// Returns when no submitted task uses the Views and results of the call, and these are at home: Views and the
   /// outputs of FileMatrix have their final values. Other tasks run on. Throws the first failure that concerns the
-  /// results: InvalidArgument for NaN or infinity, NotPositiveDefinite, Singular, and those of other tasks on which
+  /// results: InvalidArgument for NaN or infinity, NotPositiveDefinite, Singular, or a failure of another task on which
   /// they depend, unless another wait has reported it before; with the line of the call, see TaskError. Further calls
   /// throw the same again, or return at once. Throws InvalidArgument inside a task of the same Runtime, after a move,
   /// and if the Runtime has ended before.

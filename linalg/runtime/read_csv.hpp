@@ -17,7 +17,7 @@ struct GRANARY_EXPORT CsvTable {
   std::vector<std::string> columns;  ///< the names of the columns; empty without a header
 };
 
-/// Reads columns of a CSV file, all of them or those of the options; docs/matrix-files.md describes the format. nan and
+/// Reads columns of a CSV file, all or the columns of the options; docs/matrix-files.md describes the format. nan and
 /// inf are read as such. Kokkos must be initialized. The memory is the application's, 8 bytes for each number; the text
 /// is read twice, at first to count its lines. Throws InvalidArgument if the file cannot be opened or a column does not
 /// exist; DataError with line and column for a value that is missing or not a number, and for a line with another

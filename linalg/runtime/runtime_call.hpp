@@ -12,7 +12,7 @@
 
 namespace granary {
 
-/// What a call of linear algebra takes for its Runtime, which converts to it. It keeps the line where it was converted:
+/// The Runtime parameter of linear algebra calls; a Runtime converts to it. It keeps the line where it was converted:
 /// what the call and its tasks throw names that line. A function of the application that wraps such calls may take a
 /// RuntimeCall and pass it on; failures then name the line of its own caller. With SourceLine{} they name none, and
 /// arrive as they were thrown, as suits a program whose users do not know its sources.

@@ -21,7 +21,7 @@ struct GRANARY_EXPORT TileChoice {
 
 /// The speeds of the tile kernels of one core that a machine's file of models holds (models_file), for several tile
 /// sizes, the smallest first. They are kept beside the times of codelets, as variants "d alone" and "s alone"; complex
-/// elements have those of their parts. If the file has none and `measure` is true, they are measured, in 0.2 s of
+/// elements have the speeds of their parts. If the file has none and `measure` is true, they are measured, in 0.2 s of
 /// processor time, and kept. Empty if they are not known, or if the file cannot be read or written.
 [[nodiscard]] GRANARY_EXPORT std::vector<KernelSpeeds> tile_speeds(std::filesystem::path const& file, ScalarType type,
                                                                    bool measure);

@@ -23,7 +23,7 @@ using detail::splits;
 using detail::sub_tiles;
 using detail::tile_codelet;
 
-// Kernels of host workers are called without a lane, those of devices with theirs.
+// Kernels of host workers are called without a lane, kernels of devices with theirs.
 
 // The parameters of a task, with operands in the order of its accesses; each operation uses only its own flags. `inner`
 // is the sub-tile size: see TaskEmitter::inner_tile.
@@ -189,7 +189,7 @@ Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", ru
 template <class T>
 Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>,
                                                    on_lane<run_trsm<T, DeviceLane>>);
-// Those of an LU factorization have separate names, as in the DARTS paper: their speeds differ on devices.
+// The solves of an LU factorization have separate names, as in the DARTS paper: their speeds differ on devices.
 template <class T>
 Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>,
                                                       on_lane<run_trsm<T, DeviceLane>>);

@@ -10,16 +10,16 @@
 
 namespace granary {
 
-/// What happens to the elements outside a part in the same tile: those of the other triangle in the diagonal tiles.
-/// Zeroed writes such a tile without reading it, which a temporary matrix without values needs.
+/// The treatment of elements outside a part in the same tile: the other triangle in the diagonal tiles. Zeroed writes
+/// such a tile without reading it, which a temporary matrix without values needs.
 enum class GRANARY_EXPORT OtherTriangle { Kept, Zeroed };
 
 }  // namespace granary
 
 /// Each function emits one task on tiles, which passes once over their elements; T is one of the four scalars. The part
-/// is that of the tile itself (All off the diagonal of a matrix); elements outside it are kept or zeroed. Tiles are
-/// read only if old values stay or count. Sizes must match; the kernels, not these functions, throw InvalidArgument.
-/// `priority` as in TaskSubmission.
+/// is the tile's own (All off the diagonal of a matrix); elements outside it are kept or zeroed. Tiles are read only if
+/// old values stay or count. Sizes must match; the kernels, not these functions, throw InvalidArgument. `priority` as
+/// in TaskSubmission.
 namespace granary::tiles {
 
 /// B := A, or its conjugate. From and To may differ in precision.

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-/// The tasks of LU factorizations other than those of blas3.hpp; each function emits one. `pivots` is a panel's datum,
-/// see pivots.hpp; T is one of the four scalars, `priority` as in TaskSubmission.
+/// The tasks of LU factorizations that are not in blas3.hpp; each function emits one. `pivots` is a panel's datum, see
+/// pivots.hpp; T is one of the four scalars, `priority` as in TaskSubmission.
 namespace granary::tiles {
 
 /// A := L U without pivoting. The task throws Singular if the modulus of a pivot is below tiny * max |a_ij| or the
@@ -72,10 +72,10 @@ void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std:
 template <class T>
 [[nodiscard]] Bytes winners_bytes(std::uint64_t rows, std::uint64_t cols);
 
-/// Whether the rows of the top tile are permuted before or after the exchange with lower ones.
+/// The rows of the top tile are permuted before or after the exchange with lower ones, or not.
 enum class Permute { None, Before, After };
 
-/// Exchanges rows in a tile column, of the top tile with some lower tiles, as in `pivots`, and then permutes those of
+/// Exchanges rows in a tile column, of the top tile with some lower tiles, as in `pivots`, and then permutes rows of
 /// the top tile (or undoes this in reverse order). `first_lower` is the first row of the lower tiles, which are
 /// consecutive.
 struct RowExchange {

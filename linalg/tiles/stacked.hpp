@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <span>
 
-/// Tasks on several tiles of a tile column, one below the other. Tiles that follow each other in memory, as those of
-/// one matrix do, are one tile for BLAS: GEMM is faster on it, since the other operand is packed once. For CPU workers;
-/// a stack of one tile is the task of blas3.hpp.
+/// Tasks on several tiles of a tile column, one below the other. Tiles that follow each other in memory, as in one
+/// matrix, are one tile for BLAS: GEMM is faster on it, since the other operand is packed once. For CPU workers; a
+/// stack of one tile is the task of blas3.hpp.
 namespace granary::tiles {
 
 /// C := C + alpha A op(B), A and C stacks of as many rows.

@@ -14,7 +14,7 @@
 
 namespace granary {
 
-/// Where algorithms emit their tasks: a submitter, its ids of the codelets in use, and the common properties of all
+/// Emits the tasks of algorithms. Holds a submitter, its ids of the codelets in use, and the common properties of all
 /// tasks. One emitter serves any number of algorithms on its submitter.
 class GRANARY_EXPORT TaskEmitter {
  public:
@@ -35,7 +35,7 @@ class GRANARY_EXPORT TaskEmitter {
     return *this;
   }
 
-  /// Whether the next task changes its tile in any order with the others that do: AccessMode::Commute for ReadWrite.
+  /// If true, the next task changes its tile in any order with others that do: AccessMode::Commute for ReadWrite.
   TaskEmitter& commuting(bool commutes) {
     m_commutes = commutes;
     return *this;

@@ -41,7 +41,7 @@ class LaneScratch {
   std::span<std::byte> m_rest;
 };
 
-/// Where the kernels of device_kernels.hpp are enqueued: a stream of a device, with the lane's own resources.
+/// A stream of a device for the kernels of device_kernels.hpp, with the lane's own resources.
 struct DeviceLane {
   DeviceExecutionSpace const& space;
   LaneStorage& storage;

@@ -66,7 +66,7 @@ void factor(Blas const& blas, portable::PivotState const& state, TileView<T> con
   factor<Blas, T>(blas, state, rest, offset + h);
 }
 
-/// Without pivoting; the report's info and value are those of the first bad pivot, see kernels::getrf_nopiv.
+/// Without pivoting; the report's info and value describe the first bad pivot, see kernels::getrf_nopiv.
 template <class Blas, class T>
 void getrf_nopiv(Blas const& blas, double tiny, TileView<T> const& a) {
   if (a.rows == 0 || a.cols == 0) return;

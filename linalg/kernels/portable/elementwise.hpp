@@ -150,7 +150,7 @@ struct RaiseModuli {
   }
 };
 
-/// Whether an entry is neither NaN nor infinite, and likewise for the imaginary part unless `real_only`.
+/// True if an entry is neither NaN nor infinite, and likewise for the imaginary part unless `real_only`.
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION bool finite(T const& value, bool real_only) {
   auto const re = real_part(value);

@@ -129,8 +129,8 @@ void trtri(Blas const& blas, Side side, Uplo uplo, Diag diag, Block<T> a, Invert
   trtri<T>(blas, side, uplo, diag, solved, invert);
 }
 
-/// Replaces the triangle of A by that of L^H L (lower) or U U^H (upper). square(L) replaces the lower triangle of L, of
-/// order at most inverse_block.
+/// Replaces the triangle of A by the same triangle of L^H L (lower) or U U^H (upper). square(L) replaces the lower
+/// triangle of L, of order at most inverse_block.
 template <class T, class Blas, class Square>
 void lauum(Blas const& blas, Uplo uplo, Block<T> a, Square const& square) {
   bool const lower = uplo == Uplo::Lower;

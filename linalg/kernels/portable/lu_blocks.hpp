@@ -104,7 +104,7 @@ template <class T>
   return std::sqrt(static_cast<R>(terms)) * (machine_precision<R> / 4) * size;
 }
 
-/// Whether a pivot is exactly zero or not below its rounding errors.
+/// True if a pivot is exactly zero or not below its rounding errors.
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_bounded(T const& pivot, RealOf<T> size, int terms) {
   return pivot == T(0) || modulus(pivot) >= least_pivot<T>(size, terms);
