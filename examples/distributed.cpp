@@ -69,7 +69,7 @@ double log_likelihood(granary::Runtime& runtime, Points const& points) {
   auto const K = granary::create_matrix<double>(runtime, n, n, {.part = granary::MatrixPart::Lower, .tile = tile});
   auto const y = granary::create_matrix<double>(runtime, n, 1, {.tile = tile});
   auto const x = granary::create_matrix<double>(runtime, n, 1, {.tile = tile});
-  auto const p = runtime.data(points);  // of which each process has a copy; that of one process counts
+  auto const p = runtime.data(points);  // each process has a copy of them; one process's counts
   auto const tiles = K.tiles().grid().tile_rows();
   for (std::uint64_t i = 0; i < tiles; ++i) {
     for (std::uint64_t j = 0; j <= i; ++j) {

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shortest paths between all vertices of a graph (blocked Floyd-Warshall), with a matrix of distances larger than the
 // memory limit. Each block is a temporary, each update of a block a task; blocks that do not fit go to a scratch file.
-// The distances are compared with those of the triple loop in Kokkos, in memory.
+// The distances are compared with the results of the triple loop in Kokkos, in memory.
 // Arguments: blocks along an edge of the matrix (default 8), vertices of a block (default 128).
 #include <granary/granary.hpp>
 

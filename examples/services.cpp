@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a long run needs besides its tasks: progress, signals, and errors that name the task. Writes the Cholesky factor
-// of a covariance matrix to a file. Arguments: the number of points (default 1024), the output (services.h5), and the
+// A long run needs more than its tasks: progress, signals, and errors that name the task. Writes the Cholesky factor of
+// a covariance matrix to a file. Arguments: the number of points (default 1024), the output (services.h5), and the
 // limit of disk traffic in bytes per second (0: none).
 //
 // Try `kill -USR1 PID` while it runs, and then `kill PID`: no file is left.

@@ -124,7 +124,7 @@ class MpiWire::Thread {
     std::vector<Header> headers{};
     std::string text{};  // ours, then the speaker's
   };
-  // What a request belongs to: the number of a transfer, or one of these plus the peer.
+  // The owner of a request: the number of a transfer, `the_hearing`, or `control` plus the peer.
   static constexpr std::size_t control = std::size_t{1} << 40;
   static constexpr std::size_t the_hearing = control - 1;
 

@@ -8,9 +8,9 @@
 
 namespace granary {
 
-/// One trace of a run on several processes from those of all, which name the same codelets in the same order. The names
-/// of nodes, workers and buses begin with the number of their process: "3: cpu0", and Trace::process_of_node is set.
-/// The configuration and the totals are those of the first. The trace of a single process stays as it is.
+/// Merges the traces of all processes of a run, which name the same codelets in the same order. The names of nodes,
+/// workers and buses begin with the number of their process: "3: cpu0", and Trace::process_of_node is set. The
+/// configuration and the totals are the first process's. The trace of a single process stays as it is.
 ///
 /// ```cpp
 /// granary::Trace one;

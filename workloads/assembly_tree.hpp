@@ -19,7 +19,7 @@ struct GRANARY_EXPORT AssemblyFront {
   std::vector<std::size_t> children;  ///< indices of earlier fronts in the list
 };
 
-/// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers in LAHeteroprio's
+/// Task graphs shaped like multifrontal factorizations of sparse matrices, as in the two solvers of LAHeteroprio's
 /// evaluation ("Applications"). Fronts grow toward the root. They exist from their first task until their factors are
 /// home and their parent has read the rest, so most data are temporary. The same options produce the same graph.
 ///

@@ -18,7 +18,7 @@ namespace {
 constexpr Bytes element_bytes = 16;
 constexpr double complex_flops = 4;
 
-// What a task does with its data, at most three.
+// A task's accesses to its data, at most three.
 struct Touch {
   std::array<AccessMode, 3> modes{};
   Bytes dense = 0;  // bytes of a dense tile
@@ -44,7 +44,7 @@ void touch(KernelCall const& call) {
   }
 }
 
-// A recompressed sum has at most the rank of the tile and that of the product (Memory, V-A).
+// The rank of a recompressed sum is at most the sum of the tile's and the product's (Memory, V-A).
 Bytes sum_of_ranks(void const*, std::span<Bytes const> bytes, std::size_t result) {
   return bytes[result] + std::min(bytes[0], bytes[1]);
 }

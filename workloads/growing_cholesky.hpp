@@ -11,14 +11,14 @@
 
 namespace granary {
 
-/// The tasks of a Cholesky factorization of the lower triangle in complex double precision, on tiles like those of the
+/// The tasks of a Cholesky factorization of the lower triangle in complex double precision, on tiles as in the
 /// compressed matrix of Memory (section V): dense ones on the diagonal, and others that stand for low-rank ones, which
 /// grow at random while they are updated. Tasks assemble the tiles first; they have no home. With flush hints as in
 /// Memory, Figure 3.
 ///
 /// The kernels compute nothing: they read what they are given, write values of the right sizes, and so move what a
-/// factorization moves. The flops are those of LAPACK's routines for the updates of tiles of the mean first rank
-/// (Memory, V-A; a recompression by QR and SVD), for simulations.
+/// factorization moves. The flops are as in LAPACK's routines for the updates of tiles of the mean first rank (Memory,
+/// V-A; a recompression by QR and SVD), for simulations.
 ///
 /// ```cpp
 /// granary::GrowingCholesky const cholesky({.tiles = 20, .tile = 512});

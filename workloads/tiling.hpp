@@ -13,7 +13,7 @@
 
 namespace granary {
 
-/// A square matrix of tiles x tiles tiles of size `tile`; those of the last row and column may be smaller: see `n`.
+/// A square matrix of tiles x tiles tiles of size `tile`; tiles of the last row and column may be smaller: see `n`.
 struct GRANARY_EXPORT Tiling {
   std::uint64_t tiles = 8;
   std::uint64_t tile = 960;
@@ -31,7 +31,7 @@ struct GRANARY_EXPORT Tiling {
   [[nodiscard]] Bytes tile_bytes(std::uint64_t i, std::uint64_t j) const {
     return grid().elements_in(i, j) * element();
   }
-  /// Of all tiles, or of those of one triangle.
+  /// Of all tiles, or of the tiles of one triangle.
   [[nodiscard]] Bytes matrix_bytes(MatrixPart part = MatrixPart::All) const {
     std::uint64_t elements = order() * order();
     if (part != MatrixPart::All) {  // half of what is beside the diagonal tiles

@@ -55,14 +55,14 @@ void refuse_if_wrong(std::string const& option, std::function<void()> const& pro
   if (!fault.empty()) throw InvalidArgument(fmt::format("{}: {}", option, fault));
 }
 
-// Whether LD_PRELOAD names the library.
+// True if LD_PRELOAD names the library.
 bool is_preloaded(BlasLibrary const& blas) {
   char const* const preload = std::getenv("LD_PRELOAD");
   auto const name = std::filesystem::path(blas.file).filename().string();
   return preload != nullptr && !name.empty() && std::string_view(preload).find(name) != std::string_view::npos;
 }
 
-// Whether the process's dgemm_ is that of the library.
+// True if the process's dgemm_ is the library's.
 bool uses(std::string const& file) {
   struct Close {
     void operator()(void* handle) const { ::dlclose(handle); }

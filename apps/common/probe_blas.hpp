@@ -6,11 +6,11 @@
 
 namespace granary::app {
 
-/// Whether this process's GEMM, TRSM and POTRF compute a small example right with 32-bit integers. A library with
+/// True if this process's GEMM, TRSM and POTRF compute a small example right with 32-bit integers. A library with
 /// 64-bit integers fails: behind each number it finds ones. It may also end the process: call this in a child.
 [[nodiscard]] bool blas_is_right();
 
-/// What is wrong with BLAS where `probe` runs, a child process: the end of a sentence after its name. Empty if `probe`
+/// The fault of BLAS in a child process, where `probe` runs: the end of a sentence after its name. Empty if `probe`
 /// ends the child as report_blas does if BLAS is right; if no child can be started; and if `probe` returns. The child
 /// prints nothing, and is ended after a minute.
 [[nodiscard]] std::string fault_in_child(std::function<void()> const& probe);

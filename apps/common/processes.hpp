@@ -23,7 +23,7 @@ namespace granary::app {
 /// Prints what concerns the run as a whole.
 [[nodiscard]] bool is_first_process();
 
-/// What `function` returns in the first process. Collective.
+/// The result of `function` in the first process. Collective.
 [[nodiscard]] std::string by_first_process(std::function<std::string()> const& function);
 /// Throws InvalidArgument unless `ours`, a noun with its numbers, is the same text in all processes; `why` ends the
 /// sentence. Collective.

@@ -9,10 +9,10 @@
 
 namespace granary::app {
 
-/// What programs of several processes add.
+/// The hooks that programs of several processes add.
 struct ProgramHooks {
   std::function<void()> start = {};  ///< before signals are watched
-  /// Whether this process prints an error that ends it with that status.
+  /// True if this process prints an error that ends it with that status.
   std::function<bool(std::exception_ptr const&, int)> prints_failure = {};
   std::function<void()> end = {};  ///< just before the process ends in order
 };

@@ -18,7 +18,7 @@
 
 namespace granary::app {
 
-/// What a run did.
+/// The figures of a run.
 struct RunFigures {
   std::size_t workers = 0;
   unsigned cores_per_worker = 1;
@@ -42,7 +42,7 @@ struct RunFigures {
   Bytes device_memory = 0;  ///< limit per device, including the workspace of its lanes
   unsigned device_lanes = 0;
   DeviceTraffic traffic = {};
-  // Of several processes, whose sums the figures are. The limit is that of each, the peak and the time are the largest.
+  // With several processes, figures are sums. The limit holds for each; the peak and the time are the largest.
   Bytes bytes_sent = 0;
   std::uint32_t processes = 1;
   std::string grid = {};
@@ -79,7 +79,7 @@ class Report {
     m_json[key] = value;
   }
   /// Adds the scaled residual, as text with its formula and as "residual" in JSON, and the seconds of measuring it.
-  /// Those of columns are "column_residuals", in the text the first ones. Throws Error, with the column, if the
+  /// Residuals of columns are "column_residuals", in the text the first ones. Throws Error, with the column, if the
   /// residual is not below the limit of LAPACK's own tests.
   void residual(double value, std::string const& formula, double check_seconds, ColumnResiduals const& columns = {});
   /// `flops`: real operations of the algorithm, for the rate.

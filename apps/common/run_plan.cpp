@@ -82,7 +82,7 @@ std::vector<KernelSpeeds> speeds_of_tiles(MatrixInput const& input, RuntimeOptio
   return tile_speeds(models_file(runtime.models, identify_machine().id()), input.type, measure);
 }
 
-// Where panels keep cores waiting, the update of one tile is for several of them.
+// While panels keep cores waiting, several of them share the update of one tile.
 std::int32_t inner_tile_of_updates(std::uint64_t tile, unsigned workers) {
   constexpr std::uint64_t smallest = 256;
   auto const in_a_row = static_cast<std::uint64_t>(std::ceil(std::sqrt(2.0 * workers)));
@@ -149,7 +149,7 @@ PlannedTile plan_tile(RunOptions const& options, MatrixInput const& input, Runti
   return tile;
 }
 
-// What the records of so many tiles take of the memory limit.
+// The part of the memory limit that the records of so many tiles take.
 Bytes counted_records(TileGrid const& grid, MatrixPart part) {
   Bytes const all = round_up(bytes_of_record * count_tiles(grid, part), io_alignment);
   return all - std::min(all, records_beside_limit);

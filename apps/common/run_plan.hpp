@@ -15,7 +15,7 @@
 
 namespace granary::app {
 
-/// What each program that factors decides before any work.
+/// The decisions that a program that factors makes before any work.
 struct RunPlan {
   MatrixInput a;  ///< the matrix that is factored
   MatrixPart part;
@@ -50,8 +50,7 @@ enum class TileKernels : std::uint8_t { Cholesky, LuWithoutPivoting, PivotedLu, 
 /// are counted, which takes minutes for 10^10 of them.
 void require_space(RunPlan const& plan, std::optional<std::string> const& output, Bytes values);
 
-/// Emits the tasks of a run, and those of its check if there is one, and counts them. Returns the memory of the largest
-/// one.
+/// Emits the tasks of a run, and of its check if there is one, and counts them. Returns the memory of the largest one.
 template <class Plan>
 MemoryNeed dry_run(Plan& plan, void (*emit)(DryRun&, Plan const&), void (*emit_check)(DryRun&, Plan const&)) {
   DryRun run;

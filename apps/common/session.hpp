@@ -50,8 +50,8 @@ struct Check {
 /// A canonical name, also for a file that does not exist yet.
 [[nodiscard]] std::string place_of(std::string const& file);
 
-/// Throws Error if the scratch directory has no room for the part of `values` that memory, with that of so many
-/// devices, does not hold. `values`: bytes of data without a home that live at the same time.
+/// Throws Error if the scratch directory has no room for the part of `values` that host memory and the memory of so
+/// many devices do not hold. `values`: bytes of data without a home that live at the same time.
 void require_scratch(RuntimeOptions const& options, std::size_t devices, Bytes values);
 
 /// A program's work on its runtime, with progress and signal handling.
@@ -113,7 +113,7 @@ class Session {
  private:
   // Shows progress of the next `tasks` tasks while the result lives.
   [[nodiscard]] std::unique_ptr<Progress> show(std::string const& what, std::uint64_t tasks, double flops);
-  // What the session has done since `start`, its first work.
+  // The figures of the session since `start`, its first work.
   [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start);
 
   RunOptions const& m_options;
@@ -125,8 +125,8 @@ class Session {
 };
 
 /// Checks the options before any work: outputs that are inputs or equal, missing directories, unknown policies, an
-/// output whose name is that of another format or of a dataset. `dataset`: the dataset that the output will hold.
-/// Returns the runtime's options. Throws InvalidArgument.
+/// output whose name states another format or a dataset. `dataset`: the dataset that the output will hold. Returns the
+/// runtime's options. Throws InvalidArgument.
 [[nodiscard]] RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
                                            std::string const& dataset);
 

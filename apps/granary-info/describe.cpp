@@ -69,7 +69,7 @@ Json describe_speed() {
   constexpr int tile = 512;
   BlasLimit const one_thread(1);
   auto const speeds = measure_kernels<double>(tile);
-  // What a kernel reaches is no more than the peak, also where another program slowed the loop that measures it.
+  // The peak is at least what a kernel reaches: another program may have slowed the loop that measures it.
   auto const peak = std::max({fma_peak<double>(), speeds.gemm, speeds.syrk, speeds.trsm, speeds.potrf});
   return {{"peak_flops", peak},        {"tile", tile},
           {"gemm_flops", speeds.gemm}, {"syrk_flops", speeds.syrk},

@@ -135,7 +135,7 @@ LuResult factor(Plan const& plan, Session& session) {
     emit_lu(session.submitter(), lu.tiles(), pivots.data(), options);
     session.wait();
   });
-  // What overflows anywhere reaches these tiles: updates take it along its row and column.
+  // An overflow anywhere reaches these tiles: updates take it along its row and column.
   auto const last = plan.grid.diagonal() - 1;
   lu.require_finite("the factorization", [last](std::uint64_t i, std::uint64_t j) {
     return i == j || (i > last && j == last) || (j > last && i == last);

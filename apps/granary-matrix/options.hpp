@@ -22,7 +22,7 @@ struct WriteOptions {
   std::string output;
   std::optional<std::uint64_t> tile = {};
   std::optional<std::string> dataset = {};
-  std::optional<bool> single_precision = {};  ///< absent: that of the input, or double
+  std::optional<bool> single_precision = {};  ///< absent: as the input, or double
   Bytes memory = 0;
 };
 

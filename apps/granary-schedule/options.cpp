@@ -34,7 +34,7 @@ std::vector<std::string> default_schedulers() {
   return names;
 }
 
-// Whether it is gecode.
+// True if it is gecode.
 bool check_method(std::string const& method, CLI::App const& app) {
   if (method == "anneal") return false;
   if (method != "gecode") throw InvalidArgument("unknown method '" + method + "': use anneal or gecode");

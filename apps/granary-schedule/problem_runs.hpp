@@ -22,13 +22,13 @@ class ProblemRuns {
   /// Throws InvalidArgument.
   explicit ProblemRuns(Options const& options);
 
-  /// What the policies make of it. The makespan includes the values' ways home. Throws what a simulation throws, and
+  /// The schedule of these policies. The makespan includes the values' ways home. Throws what a simulation throws, and
   /// Error if not every task ran.
   [[nodiscard]] Schedule run(PolicySet policies) const;
   /// The scheduler with its default eviction policy.
   [[nodiscard]] Schedule run(std::string const& scheduler) const;
 
-  /// What the scheduler static makes of a schedule. Throws InvalidArgument, with the first task that differs, if it is
+  /// A schedule as the scheduler static follows it. Throws InvalidArgument, with the first task that differs, if it is
   /// one of another graph; `origin` names it.
   [[nodiscard]] Schedule follow(Schedule const& schedule, std::string const& origin = "the schedule",
                                 detail::StaticScheduler::Repair repair = detail::StaticScheduler::Repair::None) const;

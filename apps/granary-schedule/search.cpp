@@ -189,7 +189,7 @@ class Search {
     return result;
   }
 
-  // What the scheduler makes of the best schedule if it may leave it where workers would idle, again and again.
+  // Lets the scheduler leave the best schedule where workers would idle, until that changes the makespan no more.
   void repair(FollowedPlans& followed) {
     for (Duration before{-1}; m_goes_on && before != m_result.schedule.makespan;) {
       before = m_result.schedule.makespan;

@@ -26,7 +26,7 @@ struct SearchResult {
 
 /// Looks for a better schedule than the first one, by annealing: with list schedules that know no transfers, and if
 /// these matter, then with simulated ones. Of the schedules that it finds, and the first one, the one with which the
-/// scheduler static ends first in the simulator; its times are those of that simulation.
+/// scheduler static ends first in the simulator; its times are from that simulation.
 [[nodiscard]] SearchResult search(ProblemRuns const& problem, Schedule const& first, SearchOptions const& options);
 
 }  // namespace granary::app

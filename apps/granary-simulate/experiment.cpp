@@ -127,7 +127,7 @@ class ProblemRuns {
     return network;
   }
 
-  // The scale of the true times with which their area bound is that of the platform's times (Static, section IV).
+  // The scale of the true times that makes their area bound equal to the platform's (Static, section IV).
   double truth_scale(RunSettings const& settings) {
     if (m_options.truth_error == 0) return 1;
     auto const area = [&](PlatformTruth const& truth) {

@@ -11,7 +11,7 @@
 
 namespace granary::app {
 
-/// The results of one configuration: medians over the seeds; the links' traffic is that of the first seed.
+/// The results of one configuration: medians over the seeds; the links' traffic is the first seed's.
 struct Result {
   std::string platform;
   std::string algorithm;

@@ -14,8 +14,8 @@ namespace granary::app {
 /// their part of the device. Both must outlive the function.
 [[nodiscard]] KernelTime times_for_bounds(Platform const& platform, PlatformTruth const& truth, Precision precision);
 
-/// Sets the memory of the platform's devices, a fraction of the working set divided by their number; returns that of
-/// one. Throws InvalidArgument as Platform::limit.
+/// Sets the memory of the platform's devices: a size, or a fraction of the working set divided by their number. Returns
+/// the bytes of one. Throws InvalidArgument as Platform::limit.
 Bytes set_memory(Platform& platform, Memory const& memory, Bytes working_set);
 
 }  // namespace granary::app

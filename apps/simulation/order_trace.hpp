@@ -17,7 +17,7 @@ namespace granary::app {
 /// The tasks of a run in the order in which they started; also runs of them that were stopped.
 class OrderTrace final : public detail::PlannerObserver {
  public:
-  /// CSV with a header line. Row and column are those of the tile that the task writes, by its position or its name,
+  /// CSV with a header line. Row and column locate the tile that the task writes, by its position or its name; they are
   /// empty if it has none. The iteration is the number of earlier tasks that wrote the datum. The last column is 1 for
   /// a run that was stopped, in which case the task ran again.
   [[nodiscard]] std::string to_csv(Machine const& machine);

@@ -51,7 +51,7 @@ struct RunSettings {
   std::optional<ClusterSettings> cluster = {};
 };
 
-/// What submitted tasks had booked, and how long submission slept therefore.
+/// The bytes that submitted tasks had booked, and the sleeps of submission that this caused.
 struct BookingFigures {
   Bytes peak = 0;  ///< of the process with the largest
   std::uint64_t sleeps = 0;
@@ -67,7 +67,7 @@ struct LinkTraffic {
   Bytes bytes = 0;
 };
 
-/// What one process of a cluster did.
+/// The figures of one process of a cluster.
 struct ProcessFigures {
   std::uint64_t tasks = 0;
   double idle_seconds = 0;  ///< summed over its workers
@@ -107,8 +107,8 @@ struct RunFigures {
 [[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order = nullptr,
                                   Trace* trace = nullptr, Schedule* schedule = nullptr);
 
-/// The same on a cluster (RunSettings::cluster); `trace` is that of all processes (trace_of_processes). Links and
-/// counters are sums over the processes, of links between nodes of the same names.
+/// The same on a cluster (RunSettings::cluster); `trace` merges all processes (trace_of_processes). Links and counters
+/// are sums over the processes, of links between nodes of the same names.
 [[nodiscard]] RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, Trace* trace = nullptr);
 
 /// Throws InvalidArgument unless all tasks and transfers, one after the other and each at its longest, end before
@@ -120,7 +120,7 @@ void require_countable_time(GraphRecorder const& graph, Platform const& platform
 /// Bottom levels with the schedulers' estimates, each task on its fastest kind of worker.
 [[nodiscard]] std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform,
                                                       Precision precision, RunSettings const& settings);
-/// What the schedulers believe in the run.
+/// The options of the schedulers' estimator in the run.
 [[nodiscard]] PlatformEstimator::Options beliefs(Precision precision, RunSettings const& settings);
 /// The true times of the run.
 [[nodiscard]] PlatformTruth truth_of(Platform const& platform, Precision precision, RunSettings const& settings);

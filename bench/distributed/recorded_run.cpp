@@ -22,8 +22,7 @@ using namespace detail;
 
 namespace {
 
-// What the observers of all processes share. An arrival and a shipment are stubs of the same task, and of the same
-// tile.
+// The observers of all processes share it. An arrival and a shipment are stubs of the same task, and of the same tile.
 class Record {
  public:
   explicit Record(RecordedRun& run) : m_run(run) {}
@@ -74,7 +73,7 @@ class ProcessRecorder final : public PlannerObserver {
   }
 
  private:
-  // Who made the present value of a datum of this planner.
+  // The source of the present value of a datum of this planner.
   struct Maker {
     bool arrives = false;
     std::uint32_t number = RecordedValue::nobody;  // of the task or the value

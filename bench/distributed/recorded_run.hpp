@@ -19,7 +19,7 @@ struct ClusterCase {
   double flops_per_second = 50e9;  ///< of a worker
 };
 
-/// What a process asks for a value after.
+/// The event after which a process asks for a value.
 struct Cause {
   enum class Kind : std::uint8_t {
     Start,      ///< nothing, or something that is not replayed
@@ -49,7 +49,7 @@ struct RecordedValue {
   Cause asked{};
 };
 
-/// What a cluster simulator did, without its times of transfers.
+/// The run of a cluster simulator, without its times of transfers.
 struct RecordedRun {
   std::uint32_t processes = 0;
   std::uint32_t workers = 0;

@@ -22,7 +22,7 @@ namespace {
 class ReadyList {
  public:
   void add(std::uint32_t rank, std::uint32_t number) { m_ready.push({rank, number}); }
-  /// Whether one may be taken: the first, or the one with the next rank.
+  /// True if one may be taken: the first, or the one with the next rank.
   [[nodiscard]] bool may_take(bool in_order) const {
     return !m_ready.empty() && (!in_order || m_ready.top().first == m_taken);
   }
@@ -40,7 +40,7 @@ class ReadyList {
   std::uint32_t m_taken = 0;
 };
 
-// Who waits for something that happens once.
+// An event that happens once, and the tasks and values that wait for it.
 struct Moment {
   double at = -1;
   std::vector<std::uint32_t> tasks{};

@@ -5,7 +5,8 @@
 
 namespace granary::bench {
 
-/// What is measured: factorizations, and the inverse from a Cholesky factor. Both of Cholesky use the lower triangle.
+/// The measured operations: factorizations, and the inverse from a Cholesky factor. Both of Cholesky use the lower
+/// triangle.
 enum class Operation { Potrf, Getrf, Potri };
 
 /// Seconds of a vendor's solver for a matrix in host memory.

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // incore_bench OPERATION N double|float SCHEDULER REPEATS TILE...: times an operation on host Views and
 // LAPACK's with as many threads, in turns; a line of JSON per tile size: the medians of both,
-// and that of the ratios of each pair. TILE is auto, what the call chooses; N; N/INNER, where tasks may run as finer
-// graphs; or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv
-// (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+// and of the ratios of each pair. TILE is auto, what the call chooses; N; N/INNER, where tasks may run as finer graphs;
+// or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv (LAPACK:
+// getrf), getrf, posv or gesv; solves have 16 right-hand sides.
 #include "bench/support/warnings.hpp"
 
 #include <granary/detail/core/backends/blas_library.hpp>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// What a run did: its statistics, and its trace as a file or as a page (docs/traces.md).
+/// The results of a run: its statistics, and its trace as a file or as a page (docs/traces.md).
 #include <granary/detail/core/engine/statistics.hpp>
 #include <granary/detail/trace/html_report.hpp>
 #include <granary/detail/trace/process_traces.hpp>
