@@ -138,18 +138,17 @@ class GRANARY_EXPORT Runtime {
  public:
   /// Throws InvalidArgument for invalid options, see `configure`.
   explicit Runtime(RuntimeOptions const& options = {});
-  /// One of several processes, see granary::mpi::runtime. Collective, as the destructor is.
+  /// One of several processes, see granary::mpi::runtime. Collective, as the destructor is; all throw what one throws.
   Runtime(RuntimeOptions const& options, std::shared_ptr<detail::Processes> processes);
   /// Waits for all submitted tasks; failures that no `wait` reported are logged. If it runs because of an exception,
   /// tasks that have not started are cancelled instead. A Runtime must outlive its tasks: one that is destroyed inside
-  /// its own task (whose parameters held it, for example) would wait for itself, so it logs an error and ends the
-  /// program.
+  /// its own task (whose parameters held it, for example) would wait for itself, so it logs an error and aborts.
   ~Runtime();
   Runtime(Runtime const&) = delete;
   Runtime& operator=(Runtime const&) = delete;
 
-  /// Unique among the Runtimes of this process, ended ones too. Functions that take data throw InvalidArgument for data
-  /// of another Runtime.
+  /// Unique among all Runtimes of this process, also those that have ended. Functions that take data throw
+  /// InvalidArgument for data of another Runtime.
   [[nodiscard]] RuntimeId id() const { return m_id; }
 
   /// Registers the elements of a host View, contiguous or strided, as a datum; the memory may be pinned. Host workers
@@ -171,7 +170,8 @@ class GRANARY_EXPORT Runtime {
 
   /// Cuts a View or a temporary into parts of the given tile size in each dimension; the last parts may be smaller.
   /// Kokkos::ALL does not cut a dimension. The parts may be used together with the whole, and with other parts of it.
-  /// Throws InvalidArgument for tile sizes less than 1, for a part of a temporary, and as `data`.
+  /// Throws InvalidArgument for tile sizes less than 1, for a part of a temporary, with several processes also for a
+  /// whole temporary, and as `data`.
   ///
   /// Parts of a View share its bytes: nothing is copied. Parts of a temporary are temporaries of their own, which exist
   /// as long as any handle on it or its parts does. Where tasks use the whole after its parts, or parts after the whole
@@ -227,12 +227,12 @@ class GRANARY_EXPORT Runtime {
   /// host version. Members of the body restrict this: `static constexpr bool host_only = true` or `device_only = true`.
   /// With Kokkos before 4.0 bodies run one at a time, since its host kernels may not run concurrently; a body that
   /// launches no kernels declares `launches_kokkos_kernels = false` and is exempt. It is then host_only, too, unless it
-  /// declares `host_only = false`.
-  /// (CUDA forbids extended lambdas inside generic lambdas: bodies are functors.)
+  /// declares `host_only = false`. (CUDA forbids extended lambdas inside generic lambdas: bodies are functors.)
   ///
   /// Performance models, traces and messages distinguish tasks by name; each name takes ~0.5 KB while the Runtime
   /// exists. After `most_task_names` names of one body, its tasks with new names share the name "others like '<its
   /// first name>'" and one performance model. Throws as Submitter::submit; the message ends with the line that submits.
+  /// With several processes InvalidArgument for reductions and in tasks. Takes about 1 µs; may sleep (Engine::submit).
   template <class Body, class... Accesses>
   TaskHandle submit(TaskInfo const& info, Body body, Accesses const&... accesses);
   template <class Body, class... Accesses>
@@ -248,26 +248,27 @@ class GRANARY_EXPORT Runtime {
   /// throws fails the task. Later tasks on these data begin after that. `ended` may start the work in its first call.
   ///
   /// The data are Views, where the application has them: what the work reads must be there before the call, as after
-  /// `wait(x)`. The access is `read`, `write` or `read_write`. Throws InvalidArgument for temporaries, tiles of files
-  /// and DualViews. `ended` must become true without later calls of the submitting thread, which may sleep here and in
-  /// `submit` while too many tasks are live. Delays tasks behind it by up to a quarter of its own time, at most 1 ms.
-  /// Throws otherwise as `submit`.
+  /// `wait(x)`. The access is `read`, `write` or `read_write`. `ended` must become true without later calls of the
+  /// submitting thread, which may sleep here and in `submit` while too many tasks are live. Delays tasks behind it by
+  /// up to a quarter of its own time, at most 1 ms. Throws InvalidArgument with several processes, and for temporaries,
+  /// tiles of files and DualViews; otherwise as `submit`.
   template <class Ended, class... Accesses>
   TaskHandle submit_outside(TaskName const& name, Ended ended, Accesses const&... accesses);
   /// The same for all work that the application has given to an execution-space instance so far: tasks that are
   /// submitted later begin after it, and no fence is needed. Before it gives the instance that work, the application
-  /// waits for these data. The instance may belong to a device; on the host, kernels have ended by then.
+  /// waits for these data. The instance may belong to a device; on the host, this call waits for its kernels.
   template <class Instance, class... Accesses>
   TaskHandle submit_after(TaskName const& name, Instance const& instance, Accesses const&... accesses);
 
   /// Returns when every submitted task has ended and every home holds its final value; see Engine::wait for failures.
-  /// Throws InvalidArgument inside a task of this Runtime, where it would wait for itself.
+  /// Throws InvalidArgument inside a task of this Runtime, where it would wait for itself, and Error after exit(). With
+  /// several processes, collective: all throw the same.
   void wait();
   /// Returns when no submitted task uses these data and their homes hold their values, without waiting for others: the
   /// application may use its memory behind them until it submits the next task on them. Throws the first failure that
   /// left one of them without its value; see Engine::wait. A failure that concerns other data, too, is reported again
-  /// by the next `wait()`. Data that share bytes with these are included. Temporaries have no home: their tasks have
-  /// ended then.
+  /// by the next `wait()`. Data that share bytes with these are included. Temporaries have no home; their tasks have
+  /// ended. Throws otherwise as `wait()`.
   template <DataHandle First, DataHandle... Others>
   void wait(First const& first, Others const&... others) {
     refuse_foreign("wait", first, others...);
@@ -276,8 +277,7 @@ class GRANARY_EXPORT Runtime {
   }
   /// A hint: the value will be needed on that memory node (`host_node()`, `device_node(d)`). It is copied there if
   /// memory is free, one link leads there from where it is, and it shares no bytes with other data; nothing is evicted
-  /// for it. From now on the application leaves the datum to tasks, as after a submission. Throws InvalidArgument for a
-  /// node that does not exist.
+  /// for it. From now on the datum belongs to tasks, as after a submission. Throws InvalidArgument for an unknown node.
   template <DataHandle D>
   void prefetch(D const& data, NodeId node) {
     refuse_foreign("prefetch", data);
@@ -293,9 +293,10 @@ class GRANARY_EXPORT Runtime {
     will_not_use_data(data.id());
   }
   /// The failures that the last throwing `wait` of the calling thread found, first submitted first: message, exception,
-  /// and lost data.
+  /// and lost data. Valid until the thread's next wait.
   [[nodiscard]] std::vector<Failure> const& failures() const;
-  /// Cancels every task that was not handed to a worker; `wait` throws `error`. May be called from any thread.
+  /// Cancels every task that was not handed to a worker; `wait` throws `error`. May be called from any thread, and
+  /// waits for no task.
   void cancel(std::exception_ptr error);
   /// Cancels in the same way when a stop is requested, or now if it was; waits throw Stopped. Tasks that are submitted
   /// later run: a loop that submits asks the token, too. The last token counts; one without a source ends that.
@@ -313,11 +314,10 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] std::string describe() const;
 
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
-  /// asks for it. O(events). Include <granary/detail/core/model/trace.hpp> to use it.
+  /// asks for it. O(events); no task is scheduled meanwhile. Include <granary/detail/core/model/trace.hpp> to use it.
   [[nodiscard]] Trace trace() const;
   /// The worker of each task that has ended; empty unless RuntimeOptions::save_schedule or record_schedule asks for it.
-  /// Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Include
-  /// <granary/schedule.hpp> to use it.
+  /// Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Needs <granary/schedule.hpp>.
   [[nodiscard]] Schedule schedule() const;
 
   /// An array in the memory of a device of this Runtime, by its index in `devices()`: a View for `data` whose elements
@@ -328,7 +328,7 @@ class GRANARY_EXPORT Runtime {
   template <class DataType, class Layout = typename DeviceExecutionSpace::array_layout, class... Extents>
   [[nodiscard]] DeviceView<DataType, Layout> device_view(std::size_t device, std::string const& label,
                                                          Extents... extents);
-  /// Registers it as a datum, whose home is that device.
+  /// Registers it as a datum, whose home is that device. Throws InvalidArgument if the Runtime does not use it.
   template <class DataType, class Layout>
   auto data(DeviceView<DataType, Layout> const& view) {
     return data_kept(view.view, view.label, view.memory, {});
@@ -360,14 +360,13 @@ class GRANARY_EXPORT Runtime {
   }
   /// Ends the run because of an exception outside of tasks, and throws it. With several processes, their tasks are
   /// cancelled, and all throw the first of these exceptions: this one here and in the next collective calls of the
-  /// others. If they make none within five seconds, all processes are ended with this status. The destructor does the
-  /// same if it runs because of an exception, without telling the others more about it. Nothing is submitted
-  /// afterwards.
+  /// others. If they make none within five seconds, all processes end with this status. The destructor does the same if
+  /// it runs because of an exception, without telling the others more about it. Nothing is submitted afterwards.
   [[noreturn]] void give_up(std::exception_ptr const& why, int status = 1);
   /// Bytes of values that this process has sent to others.
   [[nodiscard]] Bytes bytes_sent() const;
 
-  // For algorithms.
+  // For algorithms. `submitter` first submits the combination of all open reductions.
   [[nodiscard]] Submitter& submitter();
   /// Sets the `failures()` of the calling thread, which waited, to a failure that it found in the results of tasks.
   void set_failure(Failure found);
@@ -388,26 +387,27 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] detail::DataReleaser releaser() const;
   /// For granary's own tests and measurements.
   [[nodiscard]] detail::Engine& engine();
-  /// Include <granary/trace.hpp> to use it.
+  /// A copy; no task is scheduled meanwhile. Include <granary/trace.hpp> to use it.
   [[nodiscard]] EngineStatistics statistics() const;
   /// Registers a datum of `bytes` bytes; data with an address may be registered several times, see
-  /// Engine::add_host_data. Release it with `submitter().release_data`, once per registration.
+  /// Engine::add_host_data. Release it with `submitter().release_data`, once per registration. Throws InvalidArgument
+  /// for an address together with an origin or a home, and for memory that this Runtime cannot use.
   DataId add_data(std::string name, Bytes bytes, DataBinding binding);
   /// Pins the application's memory while the result exists, so that devices copy from and to it at full speed, if there
   /// are devices and the system allows it. Pin memory that holds several data once, before they are added: parts are
-  /// pinned with it. Null if pinning has no use.
+  /// pinned with it. Null for less than 64 KiB, and without devices.
   [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes);
   /// Asynchronous file I/O with the options' bandwidth, created on first use.
   [[nodiscard]] std::shared_ptr<detail::AsyncFileIo> io();
   /// The options after `configure`.
   [[nodiscard]] RuntimeOptions const& options() const;
-  /// Throws InvalidArgument inside a task of this Runtime; `what` ("wait()") is the subject of its sentence.
+  /// Throws InvalidArgument inside a task of this Runtime, Error after exit(); `what` ("wait()") is the subject.
   void refuse_in_task(std::string_view what) const;
   [[nodiscard]] static NodeId host_node() { return NodeId(0); }
   [[nodiscard]] static NodeId disk_node() { return NodeId(1); }
   /// The memory node of a device, by its index in `devices`.
   [[nodiscard]] static NodeId device_node(std::size_t device) { return NodeId(static_cast<std::uint32_t>(2 + device)); }
-  /// Peak of the bytes in use under the memory limit.
+  /// Peak of the bytes in use under the memory limit. Costs as `statistics`, like the next two.
   [[nodiscard]] Bytes host_memory_peak() const;
   /// The devices in the machine's order, and the bytes moved from and to them.
   [[nodiscard]] std::vector<DeviceFigures> devices() const;
