@@ -2,7 +2,7 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every C++ block of README.md and docs/ is in a file of examples/, which the tests build and run: each of its statements, in order.
 Lines of CMake are in a block that tests/docs/commands_test.py writes to a file and configures, or in a project of examples/. docs/policy-functions.md
-lists the functions of the classes that policies see. Blocks of Python, JSON, YAML and shell have
+lists the functions of the classes that policies see. Files, folders and functions that docs/design.md names exist. Blocks of Python, JSON, YAML and shell have
 valid syntax, a block of text contains no command, and every linked picture and file exists: check_docs.py [ROOT]"""
 import json
 import pathlib
@@ -107,6 +107,48 @@ def wrong_functions() -> list[str]:
     return wrong
 
 
+# The page of the source's structure. A column `file of FOLDER`, or `folder`, of a table holds only names of files, perhaps
+# without their endings, and of folders; elsewhere a name with a slash or an ending is one.
+DESIGN = "docs/design.md"
+FILES_COLUMN = re.compile(r"(?:file|folder)(?: of `([^`]*)`)?")
+PATH = re.compile(r"[\w.{},*-]+/[\w.{},*/-]*|[\w.{},*-]+\.(?:cmake|cpp|csv|hpp|json|map|md|py|sh|txt)")
+
+
+def exists(name: str, folder: pathlib.Path) -> bool:
+    """Whether the folder or the repository has it; braces and globs as in a shell, and each name in braces counts."""
+    if braces := re.search(r"\{([^{}]*)\}", name):
+        return all(exists(name[:braces.start()] + part + name[braces.end():], folder) for part in braces[1].split(","))
+    return any(next(base.glob(name.rstrip("/") + ending), None) for base in (folder, root) for ending in ("", ".*"))
+
+
+def wrong_names() -> list[str]:
+    """Files, folders and functions of the page that do not exist."""
+    page = root / DESIGN
+    if not page.exists():
+        return []
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
+    missing = []
+    folders: dict[int, pathlib.Path] | None = None  # by column of the present table
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")] if line.startswith("|") else [line]
+        if not line.startswith("|"):
+            folders = None
+        elif folders is None:
+            columns = ((column, FILES_COLUMN.fullmatch(cell)) for column, cell in enumerate(cells))
+            folders = {column: root / (found[1] or "") for column, found in columns if found}
+        for column, cell in enumerate(cells):
+            folder = (folders or {}).get(column)
+            missing += [name for name in re.findall(r"`([^`]*)`", cell)
+                        if (folder or PATH.fullmatch(name)) and not exists(name, folder or root)]
+    sources = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "build"))]
+    headers = [path.read_text() for folder in sources for path in folder.rglob("*.hpp")]
+    for name, member in dict.fromkeys(re.findall(r"`([A-Z]\w*)::~?(\w+)", text)):
+        head = re.compile(rf"^\s*(?:class|struct|enum class) [^;(]*?\b{name}\b[^;()]*\{{", re.M)
+        if not any(re.search(rf"\b{member}\b", header) and head.search(header) for header in headers):
+            missing.append(f"{name}::{member}")
+    return [f"{DESIGN}: there is no {name}" for name in missing]
+
+
 def main() -> int:
     examples = [path.read_text() for path in sorted((root / "examples").rglob("*.cpp"))]
     documents = sorted(root.glob("*.md")) + sorted((root / "docs").glob("*.md"))
@@ -115,7 +157,7 @@ def main() -> int:
                   for line in block.splitlines()}
     configured |= {line for project in (root / "examples").glob("*/CMakeLists.txt") for line in project.read_text().splitlines()}
     counts = {"cpp": 0}
-    wrong = wrong_functions()
+    wrong = wrong_functions() + wrong_names()
     for document in documents:
         text = document.read_text()
         name = document.relative_to(root)

@@ -76,6 +76,23 @@ class Checks(unittest.TestCase):
             self.write("docs/policy-functions.md", page.replace(was, now))
             self.assertIn(f"docs/policy-functions.md: {why}", self.refused("check_docs.py", str(self.root)))
 
+    def test_names_of_the_page_of_the_design_that_do_not_exist(self):
+        self.write("examples/cart.cpp", "int wheels = 4;\n")
+        self.write("docs/cart.md", "```cpp\nint wheels = 4;\n```\n")
+        self.write("cart/wheel.hpp", "class GRANARY_EXPORT Wheel {\n  void turn();\n};\n")
+        self.write("cart/parts/axle.cpp", "")
+        self.write("cart/parts/spoke.cpp", "")
+        table = "\n| | folder | its |\n|---|---|---|\n| 1 | `cart` | `turns` |\n\n| file of `cart` | knows |\n|---|---|\n| `wheel`, `parts/axle` | `all` |\n"
+        good = "`Wheel::turn` of `cart/wheel.hpp`, `cart/parts/{axle,spoke}.cpp`, `cart/*.hpp`, `cart/parts/`, `cart/wheel`, `a horse`.\n"
+        self.write("docs/design.md", good + table)
+        self.refused("check_docs.py", str(self.root), status=0)
+        for was, now in (("cart/wheel.hpp", "cart/rim.hpp"), ("cart/wheel.hpp", "wheel.hpp"), ("{axle,spoke}", "{axle,rim}"), ("cart/*.hpp", "cart/*.py"),
+                         ("cart/parts/`", "cart/rims/`"), ("1 | `cart`", "1 | `coach`"), ("`wheel`", "`rim`"), ("parts/axle`", "parts/rim`"),
+                         ("Wheel::turn", "Wheel::roll"), ("Wheel::turn", "Rim::turn")):
+            self.write("docs/design.md", (good + table).replace(was, now))
+            missing = now.split("`")[1] if now.startswith("1 ") else now.strip("`")
+            self.assertIn("docs/design.md: there is no " + ("cart/parts/{axle,rim}.cpp" if "{" in now else missing), self.refused("check_docs.py", str(self.root)))
+
     def test_an_option_that_the_program_does_not_have(self):
         (self.root / "apps/granary-info").mkdir(parents=True)
         every = "--help --json --measure --devices --device-memory --cores-per-worker --link-bandwidth --blas --scratch --models --version"
