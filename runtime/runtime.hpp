@@ -314,7 +314,7 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] std::string describe() const;
 
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
-  /// asks for it. O(events); no task is scheduled meanwhile. Include <granary/detail/core/model/trace.hpp> to use it.
+  /// asks for it. O(events); no task is scheduled meanwhile. Include <granary/trace.hpp> to use it.
   [[nodiscard]] Trace trace() const;
   /// The worker of each task that has ended; empty unless RuntimeOptions::save_schedule or record_schedule asks for it.
   /// Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Needs <granary/schedule.hpp>.
@@ -334,7 +334,7 @@ class GRANARY_EXPORT Runtime {
     return data_kept(view.view, view.label, view.memory, {});
   }
 
-  // For dual_data, <granary/detail/runtime/dual_view.hpp>.
+  // For dual_data, <granary/dual_view.hpp>.
   template <class View>
   Data<View> data_with_mirror(View const& view, detail::MirrorSide const& mirror) {
     return data_kept(view, "", nullptr, mirror);
