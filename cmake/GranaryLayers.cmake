@@ -19,13 +19,19 @@ endif()
 # <granary/...> means the same in the build tree and when installed: include/granary/x.hpp is <granary/x.hpp>, and a
 # header of a layer is <granary/detail/LAYER/x.hpp>.
 set(GRANARY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
-file(REMOVE_RECURSE ${GRANARY_INCLUDE_DIR}/granary)
+file(GLOB granary_front_door RELATIVE ${PROJECT_SOURCE_DIR}/include/granary CONFIGURE_DEPENDS include/granary/*.hpp)
+# Headers of an older tree would hide that they are no longer there. The version's header is not written again: all would
+# be compiled anew.
+file(GLOB stale RELATIVE ${GRANARY_INCLUDE_DIR}/granary ${GRANARY_INCLUDE_DIR}/granary/*)
+list(REMOVE_ITEM stale detail version.hpp ${granary_front_door})
+foreach(header IN LISTS stale)
+  file(REMOVE ${GRANARY_INCLUDE_DIR}/granary/${header})
+endforeach()
 file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary/detail)
 set(granary_folders auto bounds core distributed policies linalg mpi outofcore runtime schedules simulator trace workloads)
 foreach(folder IN LISTS granary_folders)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${GRANARY_INCLUDE_DIR}/granary/detail/${folder} SYMBOLIC)
 endforeach()
-file(GLOB granary_front_door RELATIVE ${PROJECT_SOURCE_DIR}/include/granary CONFIGURE_DEPENDS include/granary/*.hpp)
 foreach(header IN LISTS granary_front_door)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/granary/${header} ${GRANARY_INCLUDE_DIR}/granary/${header} SYMBOLIC)
 endforeach()
