@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=build/devices
 rm -rf $work/sources $work/logs $work/failed
-mkdir -p $work/sources/include $work/logs
-ln -s "$PWD" $work/sources/include/granary
+mkdir -p $work/sources/include/granary $work/logs
+ln -s "$PWD" $work/sources/include/granary/detail
 skipped=0
 checks=0
 
@@ -50,8 +50,8 @@ everything() {
 # stand_in NAME: writes a kokkos_compat.hpp for a missing Kokkos backend: the vendors' files use nothing
 # else of it.
 stand_in() {
-  mkdir -p "$work/sources/$1/granary/core/backends"
-  cat >"$work/sources/$1/granary/core/backends/kokkos_compat.hpp" <<EOF
+  mkdir -p "$work/sources/$1/granary/detail/core/backends"
+  cat >"$work/sources/$1/granary/detail/core/backends/kokkos_compat.hpp" <<EOF
 #pragma once
 namespace granary {
 struct DeviceExecutionSpace {

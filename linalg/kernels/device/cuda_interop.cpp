@@ -13,8 +13,6 @@
 
 namespace granary::kernels {
 
-using namespace detail;
-
 namespace {
 
 void check(cublasStatus_t status, char const* call) {

@@ -16,8 +16,6 @@ static_assert(ROCBLAS_VERSION_MAJOR >= 4,
 
 namespace granary::kernels {
 
-using namespace detail;
-
 namespace {
 
 void check(rocblas_status status, char const* call) {
