@@ -3,14 +3,16 @@
 # the root of the sources, such as core/base/error.hpp.
 function(granary_installed_headers front inner)
   set(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..)
-  file(GLOB left RELATIVE ${root} CONFIGURE_DEPENDS ${root}/include/granary/*.hpp)
+  file(GLOB left RELATIVE ${root} ${root}/include/granary/*.hpp)
   set(doors ${left})
   list(TRANSFORM doors REPLACE "^include/granary/" "")
   set(found)
   while(left)
     list(POP_FRONT left header)
-    # A header may include others than before.
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/${header})
+    if(NOT CMAKE_SCRIPT_MODE_FILE)
+      # It may include others than before.
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/${header})
+    endif()
     file(STRINGS ${root}/${header} includes REGEX "^ *# *include <granary/detail/")
     foreach(include IN LISTS includes)
       string(REGEX REPLACE ".*<granary/detail/([^>]+)>.*" "\\1" include "${include}")
