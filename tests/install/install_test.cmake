@@ -1,5 +1,6 @@
 # Installs BINARY_DIR into WORK_DIR and configures, builds and runs the consumers against the installed package. CXX:
 # the compiler. VERSION: granary's. SHARED: whether its libraries are shared.
+cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/consumer_test.cmake)
 set(PREFIX ${WORK_DIR}/prefix)
 file(REMOVE_RECURSE ${WORK_DIR})
