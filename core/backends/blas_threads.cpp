@@ -46,7 +46,7 @@ Threads all(int threads) { return {threads, threads, threads}; }
 
 std::mutex mutex;
 std::multiset<int> limits;
-Threads before;
+Threads unlimited;
 
 }  // namespace
 
@@ -90,13 +90,13 @@ BlasLimit::BlasLimit(int threads) : m_threads(threads) {
   bool const first = limits.empty();
   limits.insert(threads);
   auto const previous = exchange_all(all(*limits.begin()));
-  if (first) before = previous;
+  if (first) unlimited = previous;
 }
 
 BlasLimit::~BlasLimit() {
   std::lock_guard const lock(mutex);
   limits.erase(limits.find(m_threads));
-  exchange_all(limits.empty() ? before : all(*limits.begin()));
+  exchange_all(limits.empty() ? unlimited : all(*limits.begin()));
 }
 
 }  // namespace granary::detail

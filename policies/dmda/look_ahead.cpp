@@ -33,34 +33,34 @@ GroupId LookAhead::choose(TaskId task, Place const& core, Place const& device, G
 }
 
 bool LookAhead::passed_on_device(TaskId task, GroupId device, Duration core_end) {
-  auto& heftp = m_simulation.front();
-  heftp.start(task, device);
-  for (auto end = heftp.next_end(); end && *end < core_end; end = heftp.next_end()) {
-    if (heftp.task_ends_next()) return false;
-    heftp.step();
+  auto& simulation = m_simulation.front();
+  simulation.start(task, device);
+  for (auto end = simulation.next_end(); end && *end < core_end; end = simulation.next_end()) {
+    if (simulation.task_ends_next()) return false;
+    simulation.step();
   }
   return true;
 }
 
 bool LookAhead::devices_stay_busy(TaskId task, GroupId core) {
-  auto& heftp = m_simulation.front();
-  heftp.start(task, core);
-  for (auto end = heftp.next_end(); end; end = heftp.next_end()) {
-    if (*end > heftp.now() && !heftp.all_busy(WorkerKind::Device)) return false;
-    if (heftp.task_ends_next()) return true;
-    heftp.step();
+  auto& simulation = m_simulation.front();
+  simulation.start(task, core);
+  for (auto end = simulation.next_end(); end; end = simulation.next_end()) {
+    if (*end > simulation.now() && !simulation.all_busy(WorkerKind::Device)) return false;
+    if (simulation.task_ends_next()) return true;
+    simulation.step();
   }
   return true;
 }
 
 bool LookAhead::shortens(TaskId task, GroupId core, GroupId device) {
-  auto& heftp = m_simulation.front();
-  heftp.start(task, device);
-  while (heftp.next_end()) heftp.step();
-  Duration const makespan = heftp.now();
-  heftp.start(task, core);
-  while (heftp.next_end() && heftp.now() < makespan) heftp.step();
-  return heftp.now() < makespan;
+  auto& simulation = m_simulation.front();
+  simulation.start(task, device);
+  while (simulation.next_end()) simulation.step();
+  Duration const makespan = simulation.now();
+  simulation.start(task, core);
+  while (simulation.next_end() && simulation.now() < makespan) simulation.step();
+  return simulation.now() < makespan;
 }
 
 }  // namespace granary::detail
