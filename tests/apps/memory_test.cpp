@@ -2,6 +2,7 @@
 #include <granary/detail/core/base/units.hpp>
 
 #include "apps/child.hpp"
+#include "support/seeds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,13 @@
 namespace granary {
 namespace {
 
+class ResidentMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::Seeds::sanitized) GTEST_SKIP() << "sanitizers take memory of their own";
+  }
+};
+
 testing::ChildResult visit_tiles(std::string const& scheduler, std::string const& work, std::uint64_t order,
                                  std::uint64_t passes, Bytes limit) {
   return testing::run_child(GRANARY_TEST_MANY_TILES,
@@ -21,10 +29,7 @@ testing::ChildResult visit_tiles(std::string const& scheduler, std::string const
 }
 
 // A million tasks and 125,250 tiles, the triangle of a matrix of 500 x 500 tiles, of which a thousand fit in memory.
-TEST(ResidentMemory, FollowsTheLimitAndTheTilesAndNotTheTasks) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take memory of their own";
-#endif
+TEST_F(ResidentMemory, FollowsTheLimitAndTheTilesAndNotTheTasks) {
   constexpr std::uint64_t order = 500;
   constexpr std::uint64_t passes = 8;
   constexpr Bytes tiles = order * (order + 1) / 2;
@@ -44,10 +49,7 @@ TEST(ResidentMemory, FollowsTheLimitAndTheTilesAndNotTheTasks) {
 }
 
 // What the documents promise, for an application. By hand, GRANARY_TEST_CASES=12 for 12 orders up to 750.
-TEST(ResidentMemory, OfUpdatedTilesIsWhatTheDocumentsPromise) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take memory of their own";
-#endif
+TEST_F(ResidentMemory, OfUpdatedTilesIsWhatTheDocumentsPromise) {
   char const* const asked = std::getenv("GRANARY_TEST_CASES");
   auto const cases = std::min(12UL, asked == nullptr ? 1UL : std::stoul(asked));
   constexpr Bytes tile_bytes = 4_KiB;
@@ -70,10 +72,7 @@ TEST(ResidentMemory, OfUpdatedTilesIsWhatTheDocumentsPromise) {
 
 // Each choice may be made by another thread, which has its own part of the heap. As many tasks as may live wait for the
 // first choice, and each of the others comes after 128 tasks, if these took another time than was believed.
-TEST(ResidentMemory, DoesNotGrowWithTheChoicesOfAuto) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take memory of their own";
-#endif
+TEST_F(ResidentMemory, DoesNotGrowWithTheChoicesOfAuto) {
   constexpr std::uint64_t order = 100;
   constexpr std::uint64_t steps = 26;  // 96,876 tasks
   constexpr Bytes limit = 1000 * 4_KiB;
