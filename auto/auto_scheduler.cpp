@@ -59,15 +59,15 @@ constexpr double few_bytes = 0.75;
 constexpr double departed = 1.2;
 constexpr std::size_t first_compared = 64;
 
-// A rehearsal is as large as the planner of a run, and each thread has its own part of the heap, the end of which glibc
-// keeps. A thread that has ended leaves its part to the next one: so all rehearsals of a run are in one.
+// A trial run is as large as the planner of a run, and each thread has its own part of the heap, the end of which glibc
+// keeps. A thread that has ended leaves its part to the next one: so all trial runs of a run are in one.
 template <class Function>
-auto rehearse_apart(Function&& rehearse) {
+auto in_one_thread(Function&& try_candidates) {
   std::future<std::invoke_result_t<Function>> result;
   try {
-    result = std::async(std::launch::async, rehearse);
+    result = std::async(std::launch::async, try_candidates);
   } catch (std::system_error const&) {  // no more threads
-    return rehearse();
+    return try_candidates();
   }
   return result.get();
 }
@@ -178,7 +178,7 @@ void AutoScheduler::use(std::string const& name) {
   if (m_number > 1 && m_own_eviction && *m_own_eviction != nullptr)
     (*m_own_eviction)->use(std::move(policies.eviction));
   m_present->attach(*m_view, *m_board);
-  // A schedule numbers the tasks that it is told of, and was rehearsed with those that groups have.
+  // A schedule numbers the tasks that it is told of, and was tried with those that groups have.
   for (TaskId const task : tasks) {
     if (!waits(task) && name != m_options.schedule) continue;
     m_present->submitted(task);
@@ -362,7 +362,7 @@ void AutoScheduler::choose() {
   for (TaskId const task : tasks) work += seconds(shortest_time(*m_view, task));
   auto const most_tasks = affordable(work);
   if (most_tasks < few_tasks) return;
-  auto candidates = rehearse_apart([&] { return rehearse(tasks, most_tasks); });
+  auto candidates = in_one_thread([&] { return try_candidates(tasks, most_tasks); });
   give_back_free_memory();
   if (candidates.empty()) return;
   ++m_choices;
@@ -427,12 +427,12 @@ std::uint64_t AutoScheduler::affordable(double work_seconds) const {
 }
 
 // The fastest first. If only parts of the runs can be simulated, the likely candidates alone are.
-std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(std::vector<TaskId> const& tasks,
-                                                              std::uint64_t most_tasks) {
+std::vector<AutoScheduler::Candidate> AutoScheduler::try_candidates(std::vector<TaskId> const& tasks,
+                                                                    std::uint64_t most_tasks) {
   std::vector<Candidate> candidates;
-  Rehearsal const rehearsal(*m_view, tasks, m_depth);
-  auto const all = rehearsal.tasks();
-  auto const names = likely(rehearsal.fits());
+  TrialRuns const trials(*m_view, tasks, m_depth);
+  auto const all = trials.tasks();
+  auto const names = likely(trials.fits());
   auto const number = std::clamp<std::uint64_t>(most_tasks / std::min(all, enough_tasks),
                                                 std::min(few_candidates, names.size()), names.size());
   auto const each = std::min(all, most_tasks / number);
@@ -442,7 +442,7 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(std::vector<TaskId
   m_chose_among_whole = each == all;
   for (auto const& name : std::span(names).first(number)) {
     // One run at a time is in memory: each has a planner of its own.
-    auto const run = rehearsal.start(name, eviction_of(name), m_options.seed, told_ahead * each);
+    auto const run = trials.start(name, eviction_of(name), m_options.seed, told_ahead * each);
     if (!run) continue;
     bool const able = run->advance(each);
     m_simulated += run->ends().size();

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/detail/auto/rehearsal.hpp>
+#include <granary/detail/auto/trial_run.hpp>
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/policy/eviction_policy.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>
@@ -73,7 +73,7 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 };
 
 /// Chooses a scheduler, and its eviction policy: it simulates the tasks that wait under each candidate, with the
-/// present estimates and the links of the machine (see Rehearsal), and goes on with the fastest one; of whole runs that
+/// present estimates and the links of the machine (see TrialRuns), and goes on with the fastest one; of whole runs that
 /// are about as fast, with the one that moves the fewest bytes. Until it knows
 /// enough it uses `darts`: while the codelets of more than a tenth of the tasks were not measured on any kind of
 /// worker. If the codelets of the first tasks were measured, it begins with `planned` where all workers share one
@@ -151,7 +151,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   [[nodiscard]] bool measured(std::vector<TaskId> const& tasks) const;
   [[nodiscard]] std::uint64_t affordable(double work_seconds) const;
   [[nodiscard]] std::vector<std::string> likely(bool fits) const;
-  [[nodiscard]] std::vector<Candidate> rehearse(std::vector<TaskId> const& tasks, std::uint64_t most_tasks);
+  [[nodiscard]] std::vector<Candidate> try_candidates(std::vector<TaskId> const& tasks, std::uint64_t most_tasks);
   [[nodiscard]] bool stays(Candidate const& present, Candidate const& best) const;
   void use(std::string const& name);
   TaskId give(TaskId task);
@@ -188,7 +188,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   std::vector<Duration> m_ends;      // believed, since the last choice
   Instant m_chosen_at{};
   Instant m_compared_from{};
-  double m_done = 0;             // work since the last choice, as Rehearsal::work_seconds
+  double m_done = 0;             // work since the last choice, as TrialRuns::work_seconds
   std::size_t m_ended = 0;       // tasks since then
   std::size_t m_compare_at = 0;  // so many
   std::uint64_t m_looks = 0;     // how often it looked for a faster one; a choice if it could afford simulations

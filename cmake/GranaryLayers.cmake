@@ -6,7 +6,7 @@
 
 # The layers by component of the installed package; `planning` is part of every component.
 set(granary_layers_planning base model policy planner schedules schedule_recorder policies trace distributed simulator auto)
-set(granary_layers_core engine wires backends outofcore disk_node runtime)
+set(granary_layers_core engine transports backends outofcore disk_node runtime)
 set(granary_layers_linalg kernels matrix_files generators algorithms linalg)
 set(granary_layers_simulator bounds search cluster)
 set(granary_layers_workloads workloads)

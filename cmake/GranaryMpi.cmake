@@ -26,7 +26,7 @@ function(granary_find_mpi implementation found)
   if(GRANARY_MPICXX_${implementation} AND GRANARY_MPIRUN_${implementation})
     set(${found} TRUE PARENT_SCOPE)
     if(NOT TARGET granary_mpi_${implementation})
-      add_library(granary_mpi_${implementation} STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/mpi/mpi_wire.cpp
+      add_library(granary_mpi_${implementation} STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/mpi/mpi_transport.cpp
         ${PROJECT_SOURCE_DIR}/mpi/runtime.cpp)
       target_link_libraries(granary_mpi_${implementation} PUBLIC granary::runtime PRIVATE granary_options)
       granary_link_mpi(granary_mpi_${implementation} PUBLIC ${implementation})

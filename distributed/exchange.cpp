@@ -11,7 +11,7 @@ void Exchange::submitted(TaskId task) {
   if (!m_prepared) return;
   auto const stub = *std::exchange(m_prepared, std::nullopt);
   if (stub.local.valid()) return expect(task, stub);
-  m_shipments.emplace(task, Shipment{.value = stub.value, .reader = stub.peer, .priority = stub.priority});
+  m_outgoing_values.emplace(task, OutgoingValue{.value = stub.value, .reader = stub.peer, .priority = stub.priority});
   m_shipped.emplace(Shipped{stub.value, stub.peer}, task);
 }
 
@@ -19,47 +19,48 @@ void Exchange::cannot_offer(Error const& why, std::uint64_t position) {
   std::lock_guard const lock(m_mutex);
   auto const stub = *std::exchange(m_prepared, std::nullopt);
   auto failure = std::make_shared<FailureOrigin const>(FailureOrigin{m_self, position, why.what(), true});
-  m_wire.send(stub.peer, {.kind = Message::Kind::Announce, .value = stub.value, .failure = std::move(failure)});
+  m_transport.send(stub.peer, {.kind = Message::Kind::Announce, .value = stub.value, .failure = std::move(failure)});
 }
 
 void Exchange::expect(TaskId task, Stub const& stub) {
-  m_arrival_tasks.emplace(task, stub.value);
+  m_incoming_value_tasks.emplace(task, stub.value);
   m_held[stub.local].push_back(stub.value);
-  auto& arrival = m_arrivals[stub.value];
-  arrival.task = task;
-  arrival.owner = stub.peer;
-  if (stub.varies) arrival.sized = stub.local;
+  auto& incoming_value = m_incoming_values[stub.value];
+  incoming_value.task = task;
+  incoming_value.owner = stub.peer;
+  if (stub.varies) incoming_value.sized = stub.local;
   auto const early = m_early.extract(stub.value);
   if (early.empty()) return;
-  arrival.announced = true;
-  arrival.what = early.mapped();
+  incoming_value.announced = true;
+  incoming_value.what = early.mapped();
 }
 
 void Exchange::begin(BeginCommand const& command) {
   std::lock_guard const lock(m_mutex);
-  if (auto const known = m_arrival_tasks.find(command.task); known != m_arrival_tasks.end()) {
-    auto& arrival = m_arrivals.at(known->second);
-    arrival.begun = true;
-    if (arrival.announced) end(arrival);
-  } else if (auto const shipment = m_shipments.find(command.task); shipment != m_shipments.end()) {
-    shipment->second.announced = true;
-    m_wire.send(shipment->second.reader,
-                {.kind = Message::Kind::Announce, .value = shipment->second.value, .bytes = command.bytes});
+  if (auto const known = m_incoming_value_tasks.find(command.task); known != m_incoming_value_tasks.end()) {
+    auto& incoming_value = m_incoming_values.at(known->second);
+    incoming_value.begun = true;
+    if (incoming_value.announced) end(incoming_value);
+  } else if (auto const outgoing_value = m_outgoing_values.find(command.task);
+             outgoing_value != m_outgoing_values.end()) {
+    outgoing_value->second.announced = true;
+    m_transport.send(outgoing_value->second.reader,
+                     {.kind = Message::Kind::Announce, .value = outgoing_value->second.value, .bytes = command.bytes});
   }
 }
 
-void Exchange::end(Arrival& arrival) {
-  auto const& [bytes, failure] = arrival.what;
+void Exchange::end(IncomingValue& incoming_value) {
+  auto const& [bytes, failure] = incoming_value.what;
   if (failure)
-    return m_post(TaskFailed{.task = arrival.task, .error = std::make_exception_ptr(RemoteFailure(failure))});
-  if (arrival.sized.valid()) m_post(Sized{arrival.task, arrival.sized, bytes});
-  m_post(TaskDone{.task = arrival.task});
+    return m_post(TaskFailed{.task = incoming_value.task, .error = std::make_exception_ptr(RemoteFailure(failure))});
+  if (incoming_value.sized.valid()) m_post(Sized{incoming_value.task, incoming_value.sized, bytes});
+  m_post(TaskDone{.task = incoming_value.task});
 }
 
 void Exchange::receive(CopyCommand const& copy) {
   std::lock_guard const lock(m_mutex);
   ValueId const value = m_held.at(copy.data).back();
-  ProcessId const owner = m_arrivals.at(value).owner;
+  ProcessId const owner = m_incoming_values.at(value).owner;
   auto tag = static_cast<std::uint32_t>(m_receives.size());
   if (m_free_tags.empty()) {
     m_receives.emplace_back();
@@ -68,38 +69,39 @@ void Exchange::receive(CopyCommand const& copy) {
     m_free_tags.pop_back();
   }
   m_receives[tag] = {copy.transfer, owner};
-  m_wire.expect(owner, tag, copy);
-  m_wire.send(owner, {.kind = Message::Kind::Ask, .value = value, .tag = tag});
+  m_transport.expect(owner, tag, copy);
+  m_transport.send(owner, {.kind = Message::Kind::Ask, .value = value, .tag = tag});
 }
 
 void Exchange::ship(ShipCommand const& command) {
   std::lock_guard const lock(m_mutex);
-  auto const& shipment = m_shipments.at(command.task);
-  m_wire.ship(shipment.reader, shipment.tag, command, shipment.priority);
+  auto const& outgoing_value = m_outgoing_values.at(command.task);
+  m_transport.ship(outgoing_value.reader, outgoing_value.tag, command, outgoing_value.priority);
 }
 
 void Exchange::retire(RetireCommand const& command, Failure const* failure) {
   std::lock_guard const lock(m_mutex);
-  if (m_arrival_tasks.erase(command.task) > 0) return;
-  auto const found = m_shipments.find(command.task);
-  if (found == m_shipments.end()) return;
-  auto& shipment = found->second;
+  if (m_incoming_value_tasks.erase(command.task) > 0) return;
+  auto const found = m_outgoing_values.find(command.task);
+  if (found == m_outgoing_values.end()) return;
+  auto& outgoing_value = found->second;
   if (!failure) {
-    m_shipped.erase({shipment.value, shipment.reader});
-    m_shipments.erase(found);
+    m_shipped.erase({outgoing_value.value, outgoing_value.reader});
+    m_outgoing_values.erase(found);
     return;
   }
-  shipment.failure = origin_of(*failure, m_self);
-  if (!shipment.announced) {  // its reader never asks
-    m_wire.send(shipment.reader,
-                {.kind = Message::Kind::Announce, .value = shipment.value, .failure = shipment.failure});
-    m_shipped.erase({shipment.value, shipment.reader});
-    m_shipments.erase(found);
+  outgoing_value.failure = origin_of(*failure, m_self);
+  if (!outgoing_value.announced) {  // its reader never asks
+    m_transport.send(
+        outgoing_value.reader,
+        {.kind = Message::Kind::Announce, .value = outgoing_value.value, .failure = outgoing_value.failure});
+    m_shipped.erase({outgoing_value.value, outgoing_value.reader});
+    m_outgoing_values.erase(found);
     return;
   }
-  if (std::exchange(shipment.asked, false)) refuse(shipment, shipment.tag);
-  for (auto const tag : shipment.more) refuse(shipment, tag);
-  shipment.more.clear();
+  if (std::exchange(outgoing_value.asked, false)) refuse(outgoing_value, outgoing_value.tag);
+  for (auto const tag : outgoing_value.more) refuse(outgoing_value, tag);
+  outgoing_value.more.clear();
 }
 
 void Exchange::forget(ForgetCommand const& command) {
@@ -110,9 +112,10 @@ void Exchange::forget(ForgetCommand const& command) {
   held->second.erase(held->second.begin());
   if (held->second.empty()) m_held.erase(held);
   if (!value.key.valid()) return;
-  auto const arrival = m_arrivals.find(value);
-  if (!arrival->second.what.failure) m_wire.send(arrival->second.owner, {.kind = Message::Kind::LetGo, .value = value});
-  m_arrivals.erase(arrival);
+  auto const incoming_value = m_incoming_values.find(value);
+  if (!incoming_value->second.what.failure)
+    m_transport.send(incoming_value->second.owner, {.kind = Message::Kind::LetGo, .value = value});
+  m_incoming_values.erase(incoming_value);
 }
 
 void Exchange::got(ProcessId from, Message const& message) {
@@ -130,15 +133,15 @@ void Exchange::got(ProcessId from, Message const& message) {
 }
 
 void Exchange::announced(ValueId value, Announced what) {
-  auto const found = m_arrivals.find(value);
-  if (found == m_arrivals.end()) {
+  auto const found = m_incoming_values.find(value);
+  if (found == m_incoming_values.end()) {
     m_early.emplace(value, std::move(what));
     return;
   }
-  auto& arrival = found->second;
-  arrival.announced = true;
-  arrival.what = std::move(what);
-  if (arrival.begun) end(arrival);
+  auto& incoming_value = found->second;
+  incoming_value.announced = true;
+  incoming_value.what = std::move(what);
+  if (incoming_value.begun) end(incoming_value);
 }
 
 void Exchange::asked(ProcessId reader, Message const& message) {
@@ -146,42 +149,43 @@ void Exchange::asked(ProcessId reader, Message const& message) {
   if (shipped == m_shipped.end()) {
     throw InternalError("process " + std::to_string(reader.value()) + " asks for a value that was not announced to it");
   }
-  auto& shipment = m_shipments.at(shipped->second);
-  if (shipment.failure) {
-    refuse(shipment, message.tag);
-  } else if (shipment.asked) {
-    shipment.more.push_back(message.tag);
+  auto& outgoing_value = m_outgoing_values.at(shipped->second);
+  if (outgoing_value.failure) {
+    refuse(outgoing_value, message.tag);
+  } else if (outgoing_value.asked) {
+    outgoing_value.more.push_back(message.tag);
   } else {
-    ask(shipped->second, shipment, message.tag);
+    ask(shipped->second, outgoing_value, message.tag);
   }
 }
 
-void Exchange::ask(TaskId task, Shipment& shipment, std::uint32_t tag) {
-  shipment.asked = true;
-  shipment.tag = tag;
+void Exchange::ask(TaskId task, OutgoingValue& outgoing_value, std::uint32_t tag) {
+  outgoing_value.asked = true;
+  outgoing_value.tag = tag;
   m_post(Asked{task});
 }
 
-void Exchange::refuse(Shipment const& shipment, std::uint32_t tag) {
-  m_wire.send(shipment.reader,
-              {.kind = Message::Kind::Refuse, .value = shipment.value, .tag = tag, .failure = shipment.failure});
+void Exchange::refuse(OutgoingValue const& outgoing_value, std::uint32_t tag) {
+  m_transport.send(
+      outgoing_value.reader,
+      {.kind = Message::Kind::Refuse, .value = outgoing_value.value, .tag = tag, .failure = outgoing_value.failure});
 }
 
 void Exchange::refused(std::uint32_t tag, std::shared_ptr<FailureOrigin const> const& failure) {
-  m_wire.cancel(m_receives[tag].owner, tag);
+  m_transport.cancel(m_receives[tag].owner, tag);
   m_post(CopyFailed{.transfer = end_receive(tag), .error = std::make_exception_ptr(RemoteFailure(failure))});
 }
 
 void Exchange::sent(TaskId task) {
   std::lock_guard const lock(m_mutex);
-  auto& shipment = m_shipments.at(task);
-  shipment.asked = false;
+  auto& outgoing_value = m_outgoing_values.at(task);
+  outgoing_value.asked = false;
   m_post(granary::detail::Shipped{task});
-  if (!shipment.more.empty()) {
-    auto const tag = shipment.more.front();
-    shipment.more.pop_front();
-    ask(task, shipment, tag);
-  } else if (shipment.let_go) {
+  if (!outgoing_value.more.empty()) {
+    auto const tag = outgoing_value.more.front();
+    outgoing_value.more.pop_front();
+    ask(task, outgoing_value, tag);
+  } else if (outgoing_value.let_go) {
     m_post(TaskDone{.task = task});
   }
 }
@@ -202,14 +206,14 @@ void Exchange::let_go(ProcessId reader, ValueId value) {
     throw InternalError("process " + std::to_string(reader.value()) + " lets go of a value that it was not told of");
   }
   TaskId const task = shipped->second;
-  auto& shipment = m_shipments.at(task);
-  if (shipment.failure) {
-    m_shipments.erase(task);
+  auto& outgoing_value = m_outgoing_values.at(task);
+  if (outgoing_value.failure) {
+    m_outgoing_values.erase(task);
     m_shipped.erase(shipped);
     return;
   }
-  shipment.let_go = true;
-  if (!shipment.asked) m_post(TaskDone{.task = task});
+  outgoing_value.let_go = true;
+  if (!outgoing_value.asked) m_post(TaskDone{.task = task});
 }
 
 }  // namespace granary::detail

@@ -13,8 +13,8 @@ LocalTasks::LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange)
     : m_submitter(submitter),
       m_peers(peers),
       m_exchange(exchange),
-      m_arrival(submitter.add_codelet({.name = "arrival", .external = true, .stub = true})),
-      m_shipment(submitter.add_codelet({.name = "shipment", .external = true, .stub = true})) {}
+      m_incoming_value(submitter.add_codelet({.name = "incoming value", .external = true, .stub = true})),
+      m_outgoing_value(submitter.add_codelet({.name = "outgoing value", .external = true, .stub = true})) {}
 
 void LocalTasks::release_data(DataId key) {
   auto const own = m_own.find(key);
@@ -30,8 +30,8 @@ DataId LocalTasks::arrive(Remote const& remote, TaskSubmission const& reading) {
   m_exchange.prepare(
       {.value = remote.value, .peer = remote.owner, .local = local, .varies = remote.description->bound > 0});
   Access const written[] = {{local, AccessMode::Write}};
-  m_submitter.submit({.codelet = m_arrival, .accesses = written, .index = reading.index, .position = reading.position},
-                     {});
+  m_submitter.submit(
+      {.codelet = m_incoming_value, .accesses = written, .index = reading.index, .position = reading.position}, {});
   return local;
 }
 
@@ -39,7 +39,7 @@ void LocalTasks::ship(ValueId value, ProcessId reader, TaskSubmission const& rea
   m_exchange.prepare({.value = value, .peer = reader, .priority = reading.priority});
   Access const read[] = {{m_own.at(value.key), AccessMode::Read}};
   try {
-    m_submitter.submit({.codelet = m_shipment,
+    m_submitter.submit({.codelet = m_outgoing_value,
                         .accesses = read,
                         .priority = reading.priority,
                         .index = reading.index,

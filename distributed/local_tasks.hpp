@@ -13,8 +13,8 @@
 
 namespace granary::detail {
 
-/// One process's part of a common order of tasks: its own data and tasks, an arrival for each value of another process
-/// that its tasks read, and a shipment for each of its values and each process that reads it.
+/// One process's part of a common order of tasks: its own data and tasks, a stub for each value of another process
+/// that its tasks read, and one for each of its values and each process that reads it.
 class GRANARY_EXPORT LocalTasks {
  public:
   /// `peers`: the node of the other processes. Adds the codelets of the stubs: all processes do so first, so that
@@ -45,7 +45,7 @@ class GRANARY_EXPORT LocalTasks {
         .name = datum.name, .bytes = datum.bytes, .home = m_peers, .position = datum.position, .bound = datum.bound};
   }
   /// A task of this process, whose accesses name keys. `remote(DataId key)` describes data of other processes. Throws
-  /// as Submitter::submit; then arrivals may have been submitted.
+  /// as Submitter::submit; then stubs of incoming values may have been submitted.
   template <class RemoteOf>
   TaskId submit(TaskSubmission submission, Parameters parameters, RemoteOf&& remote) {
     m_accesses.assign(submission.accesses.begin(), submission.accesses.end());
@@ -74,8 +74,8 @@ class GRANARY_EXPORT LocalTasks {
   Submitter& m_submitter;
   NodeId m_peers;
   Exchange& m_exchange;
-  CodeletId m_arrival;
-  CodeletId m_shipment;
+  CodeletId m_incoming_value;
+  CodeletId m_outgoing_value;
   std::unordered_map<DataId, DataId> m_own;   // by key: data of this process
   std::unordered_map<DataId, DataId> m_held;  // by key: the present values of others
   std::vector<Access> m_accesses;             // scratch

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/mpi/mpi_transport.hpp>
 #include <granary/detail/mpi/node_share.hpp>
 #include <granary/detail/mpi/runtime.hpp>
 #include <granary/detail/runtime/warnings.hpp>
@@ -31,12 +31,12 @@ NodeShare node_share(MPI_Comm communicator, std::vector<unsigned> const& cores) 
 }
 
 Runtime runtime(MPI_Comm communicator, RuntimeOptions const& options) {
-  auto wire = std::make_shared<MpiWire>(communicator);
+  auto transport = std::make_shared<MpiTransport>(communicator);
   auto const resources = find_node_resources();
   auto const share = node_share(communicator, resources.cores);
-  if (auto const warning = find_narrow_binding(share, resources); warning && wire->is_first()) warn_once(*warning);
-  wire->start();
-  return Runtime(share_node(options, share, resources), std::move(wire));
+  if (auto const warning = find_narrow_binding(share, resources); warning && transport->is_first()) warn_once(*warning);
+  transport->start();
+  return Runtime(share_node(options, share, resources), std::move(transport));
 }
 
 }  // namespace granary::mpi

@@ -8,7 +8,7 @@
 #include <granary/detail/core/model/distribution.hpp>
 #include <granary/detail/distributed/distributed_submitter.hpp>
 #include <granary/detail/distributed/exchange.hpp>
-#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
 
 #include <exception>
 #include <memory>
@@ -26,7 +26,7 @@ namespace granary::detail {
 /// The grid determines the owner of a datum with a position in a matrix; the first task determines any other.
 class CommonData final : public DistributedSubmitter {
  public:
-  /// `peers`: the node of the other processes. Connects the wire.
+  /// `peers`: the node of the other processes. Connects the transport.
   CommonData(Processes& processes, Distribution const& grid, Engine& engine, NodeId peers, Exchange& exchange);
 
   /// A View of the application, of which each process has one: the owner's counts. The key of an earlier registration

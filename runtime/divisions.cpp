@@ -10,7 +10,7 @@ namespace granary::detail {
 
 namespace {
 
-constexpr std::size_t whole_holder = 0;
+constexpr std::size_t undivided = 0;
 
 }  // namespace
 
@@ -28,24 +28,24 @@ void Family::add(std::unique_ptr<Division> division) {
   m_divisions.push_back(std::move(division));
 }
 
-std::span<DataId const> Family::data(std::size_t holder) const {
-  if (holder == whole_holder) return {&m_whole, 1};
-  return m_divisions[holder - 1]->data();
+std::span<DataId const> Family::data(std::size_t division) const {
+  if (division == undivided) return {&m_whole, 1};
+  return m_divisions[division - 1]->data();
 }
 
 std::vector<DataId> Family::all_data() const {
   std::vector<DataId> all;
-  for (std::size_t holder = 0; holder < m_current.size(); ++holder) {
-    auto const its = data(holder);
+  for (std::size_t division = 0; division < m_current.size(); ++division) {
+    auto const its = data(division);
     all.insert(all.end(), its.begin(), its.end());
   }
   return all;
 }
 
-std::vector<DataId> Family::sharing(std::size_t holder, DataId data) const {
-  if (holder == whole_holder) return all_data();
+std::vector<DataId> Family::sharing(std::size_t division, DataId data) const {
+  if (division == undivided) return all_data();
   std::vector<DataId> found{data, m_whole};
-  auto const& its = *m_divisions[holder - 1];
+  auto const& its = *m_divisions[division - 1];
   auto const ranges = its.ranges(static_cast<std::size_t>(std::ranges::find(its.data(), data) - its.data().begin()));
   for (auto const& division : m_divisions) {
     if (division.get() == &its) continue;
@@ -59,45 +59,45 @@ std::vector<DataId> Family::sharing(std::size_t holder, DataId data) const {
   return found;
 }
 
-void Family::set_current(std::optional<std::size_t> holder) {
+void Family::set_current(std::optional<std::size_t> division) {
   std::fill(m_current.begin(), m_current.end(), false);
-  if (holder) m_current[*holder] = true;
+  if (division) m_current[*division] = true;
 }
 
-void Family::bring(Runtime& runtime, std::string_view name, std::size_t holder, Access const& access) {
+void Family::bring(Runtime& runtime, std::string_view name, std::size_t division, Access const& access) {
   auto& engine = runtime.engine();
-  if (m_current[holder]) {
+  if (m_current[division]) {
     // A write makes it the only one: while another is current, too, what it lacks can still be copied.
     bool const last_chance = writes(access.mode) && std::ranges::count(m_current, true) > 1;
-    bool const complete = last_chance ? !engine.first_without_value(data(holder)).valid()
+    bool const complete = last_chance ? !engine.first_without_value(data(division)).valid()
                                       : !reads(access.mode) || engine.has_value(access.data);
     if (complete) return;
   }
   std::optional<std::size_t> source;
   DataId missing;
   for (std::size_t other = 0; other < m_current.size() && !source; ++other) {
-    if (other == holder || !m_current[other]) continue;
+    if (other == division || !m_current[other]) continue;
     auto const lacks = engine.first_without_value(data(other));
     if (!lacks.valid()) source = other;
     if (lacks.valid() && !missing.valid()) missing = lacks;
   }
   if (!source) {
-    if (m_current[holder] || !missing.valid()) return;  // the engine says what is missing
+    if (m_current[division] || !missing.valid()) return;  // the engine says what is missing
     throw InvalidArgument("task '" + std::string(name) + "' uses data '" + engine.name_of(access.data) +
                           "', which need a copy of data '" + engine.name_of(missing) +
                           "', which have no value, because no task has written them or a failure took it: write "
                           "these first");
   }
-  if (*source != whole_holder) gather(runtime, *source);
-  if (holder != whole_holder) scatter(runtime, holder);
+  if (*source != undivided) gather(runtime, *source);
+  if (division != undivided) scatter(runtime, division);
 }
 
-// A holder that is written only in part, as after a refused submission, must not count as current.
+// A division that is written only in part, as after a refused submission, must not count as current.
 void Family::gather(Runtime& runtime, std::size_t from) {
-  m_current[whole_holder] = false;
+  m_current[undivided] = false;
   auto const& division = *m_divisions[from - 1];
   for (std::size_t part = 0; part < division.data().size(); ++part) division.gather(runtime, part);
-  m_current[whole_holder] = true;
+  m_current[undivided] = true;
 }
 
 void Family::scatter(Runtime& runtime, std::size_t to) {
@@ -110,22 +110,22 @@ void Family::scatter(Runtime& runtime, std::size_t to) {
 bool Divisions::any_of(std::span<DataId const> data) const {
   if (m_count.load() == 0) return false;
   std::lock_guard const lock(m_mutex);
-  return std::ranges::any_of(data, [&](DataId id) { return m_places.contains(id); });
+  return std::ranges::any_of(data, [&](DataId id) { return m_entries.contains(id); });
 }
 
 bool Divisions::any_of(std::span<Access const> accesses) const {
   if (m_count.load() == 0) return false;
   std::lock_guard const lock(m_mutex);
-  return std::ranges::any_of(accesses, [&](Access const& access) { return m_places.contains(access.data); });
+  return std::ranges::any_of(accesses, [&](Access const& access) { return m_entries.contains(access.data); });
 }
 
 std::optional<std::pair<std::shared_ptr<Family>, std::size_t>> Divisions::find(DataId data) const {
   std::lock_guard const lock(m_mutex);
-  auto const found = m_places.find(data);
-  if (found == m_places.end()) return std::nullopt;
+  auto const found = m_entries.find(data);
+  if (found == m_entries.end()) return std::nullopt;
   auto family = found->second.family.lock();
   if (!family) return std::nullopt;
-  return std::pair(std::move(family), found->second.holder);
+  return std::pair(std::move(family), found->second.division);
 }
 
 std::vector<DataId> Divisions::with_holders(std::span<DataId const> data) const {
@@ -139,16 +139,16 @@ std::vector<DataId> Divisions::with_holders(std::span<DataId const> data) const 
   return all;
 }
 
-void Divisions::add(std::shared_ptr<Family> const& family, std::size_t holder, std::span<DataId const> data) {
+void Divisions::add(std::shared_ptr<Family> const& family, std::size_t division, std::span<DataId const> data) {
   std::lock_guard const lock(m_mutex);
-  for (DataId const id : data) m_places.insert_or_assign(id, Place{family, holder});
-  m_count = m_places.size();
+  for (DataId const id : data) m_entries.insert_or_assign(id, Entry{family, division});
+  m_count = m_entries.size();
 }
 
 void Divisions::remove(std::span<DataId const> data) {
   std::lock_guard const lock(m_mutex);
-  for (DataId const id : data) m_places.erase(id);
-  m_count = m_places.size();
+  for (DataId const id : data) m_entries.erase(id);
+  m_count = m_entries.size();
 }
 
 Division const& Divisions::divide(Runtime& runtime, std::shared_ptr<DataHold const> const& whole,
@@ -159,10 +159,10 @@ Division const& Divisions::divide(Runtime& runtime, std::shared_ptr<DataHold con
   if (!family) {
     family = std::make_shared<Family>(whole->id(), weak_from_this());
     // Submissions without this lock see the place, or are refused because of the count, or came before what follows.
-    add(family, whole_holder, family->data(whole_holder));
+    add(family, undivided, family->data(undivided));
     ++m_cuts;
     engine.keep_no_old_value(whole->id());
-    if (engine.has_value(whole->id())) family->set_current(whole_holder);
+    if (engine.has_value(whole->id())) family->set_current(undivided);
     whole->attach(family);
   }
   if (auto const* const known = family->find(wanted->tiles())) return *known;
@@ -189,7 +189,7 @@ std::vector<Divisions::Use> Divisions::prepare(Runtime& runtime, std::string_vie
   }
   for (auto const& use : uses) {
     for (auto const& other : uses) {
-      if (use.family != other.family || use.holder == other.holder || !writes(use.access.mode)) continue;
+      if (use.family != other.family || use.division == other.division || !writes(use.access.mode)) continue;
       auto& engine = runtime.engine();
       throw InvalidArgument("task '" + std::string(name) + "' writes data '" + engine.name_of(use.access.data) +
                             "', which shares bytes with data '" + engine.name_of(other.access.data) +
@@ -197,15 +197,15 @@ std::vector<Divisions::Use> Divisions::prepare(Runtime& runtime, std::string_vie
     }
   }
   for (auto const& use : uses) {
-    bool const replaces_all = use.holder == whole_holder && !reads(use.access.mode);
-    if (!replaces_all) use.family->bring(runtime, name, use.holder, use.access);
+    bool const replaces_all = use.division == undivided && !reads(use.access.mode);
+    if (!replaces_all) use.family->bring(runtime, name, use.division, use.access);
   }
   return uses;
 }
 
 void Divisions::submitted(std::vector<Use> const& uses) {
   for (auto const& use : uses) {
-    if (writes(use.access.mode)) use.family->set_current(use.holder);
+    if (writes(use.access.mode)) use.family->set_current(use.division);
   }
 }
 

@@ -32,7 +32,7 @@ class GRANARY_EXPORT DualFlags final : public TwoSides {
     if (on_host) host_changed();
     if (on_device || on_host) m_dual.clear_sync_state();
   }
-  void hear(bool device_valid) override {
+  void set_device_valid(bool device_valid) override {
     m_dual.clear_sync_state();
     if (!device_valid) m_dual.modify_host();
   }

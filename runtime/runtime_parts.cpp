@@ -85,7 +85,7 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
   if (exchange) {
     common = std::make_unique<detail::CommonData>(*processes, grid, *engine, engine->topology().peers(), *exchange);
   }
-  for (auto const& warning : find_warnings(options, find_surroundings(options))) warn_once(warning);
+  for (auto const& warning : find_warnings(options, find_environment(options))) warn_once(warning);
   if (options.stall_timeout <= Duration{0}) return;
   watchdog = std::make_unique<Watchdog>(*engine, options.stall_timeout, [](Duration passed, auto const& state) {
     spdlog::error("granary: no task and no transfer has ended for {:.3g} s\n{}", seconds(passed), state);

@@ -4,7 +4,7 @@
 #include <granary/detail/core/backends/blas_threads.hpp>
 #include <granary/detail/core/backends/device_memory.hpp>
 #include <granary/detail/distributed/exchange.hpp>
-#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
 #include <granary/detail/outofcore/async_file_io.hpp>
 #include <granary/detail/outofcore/disk_node.hpp>
 #include <granary/detail/runtime/checks.hpp>

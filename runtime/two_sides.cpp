@@ -16,7 +16,7 @@ void TwoSides::use() {
 
 void TwoSides::give_back() {
   m_in_use = false;
-  hear(m_runtime.engine().valid_on(m_data, m_device));
+  set_device_valid(m_runtime.engine().valid_on(m_data, m_device));
 }
 
 void TwoSides::device_changed() { m_runtime.engine().place_changed(m_data, m_device); }

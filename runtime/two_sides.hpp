@@ -33,7 +33,7 @@ class GRANARY_EXPORT TwoSides : public std::enable_shared_from_this<TwoSides> {
 
  private:
   virtual void tell() = 0;  // what the application has changed, if anything
-  virtual void hear(bool device_valid) = 0;
+  virtual void set_device_valid(bool device_valid) = 0;
 
   Runtime& m_runtime;
   DataId m_data;

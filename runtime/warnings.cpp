@@ -27,7 +27,7 @@ std::vector<std::string> schedulers_that_heed_priorities() {
 
 }  // namespace
 
-Surroundings find_surroundings(RuntimeOptions const& options) {
+Environment find_environment(RuntimeOptions const& options) {
   auto const host = discover_topology();
   return {.cores = host.usable_cores.size(),
           .room = room_for_workers(options, host),
@@ -38,7 +38,7 @@ Surroundings find_surroundings(RuntimeOptions const& options) {
           .in_quota = workers_in_quota(options, host)};
 }
 
-std::vector<std::string> find_warnings(RuntimeOptions const& options, Surroundings const& around) {
+std::vector<std::string> find_warnings(RuntimeOptions const& options, Environment const& around) {
   std::vector<std::string> warnings;
   auto const workers = *options.workers;
   auto const each = options.cores_per_worker;

@@ -15,7 +15,7 @@
 namespace granary {
 
 /// The environment of a runtime, to be compared with its options.
-struct GRANARY_EXPORT Surroundings {
+struct GRANARY_EXPORT Environment {
   std::size_t cores = 0;                                     ///< cores that the process may run on
   std::size_t room = 0;                                      ///< workers for which it has cores
   Bytes memory = 0;                                          ///< memory that it may use
@@ -25,11 +25,11 @@ struct GRANARY_EXPORT Surroundings {
   unsigned in_quota = std::numeric_limits<unsigned>::max();  ///< workers that it keeps busy
 };
 
-[[nodiscard]] GRANARY_EXPORT Surroundings find_surroundings(RuntimeOptions const& options);
+[[nodiscard]] GRANARY_EXPORT Environment find_environment(RuntimeOptions const& options);
 
 /// Warnings about complete options in this environment, one sentence each, with the remedy.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> find_warnings(RuntimeOptions const& options,
-                                                                    Surroundings const& around);
+                                                                    Environment const& around);
 
 /// Warnings about a run that has ended: the scheduler ignored the priorities of its tasks, none of them fitted a
 /// device, too much memory stayed booked, or BLAS used more than one thread.

@@ -36,7 +36,7 @@ LAYERS = {
     "policies": POLICY + ["schedules"],
     "distributed": PLANNER,
     # For an engine.
-    "distributed/wires": ENGINE + ["distributed"],
+    "distributed/transports": ENGINE + ["distributed"],
     "simulator": PLANNER,
     "simulator/cluster": PLANNER + ["distributed", "simulator"],
     # The scheduler that simulates.
@@ -47,9 +47,9 @@ LAYERS = {
     "outofcore": BASE,
     "outofcore/disk_node.hpp": ENGINE + ["outofcore"],
     "outofcore/disk_node.cpp": DISK_NODE + BASE,
-    "runtime": ENGINE + ["core/backends", "distributed", "distributed/wires", "outofcore", "policies", "schedules", "schedules/recorder", "auto", "trace"] + DISK_NODE,
+    "runtime": ENGINE + ["core/backends", "distributed", "distributed/transports", "outofcore", "policies", "schedules", "schedules/recorder", "auto", "trace"] + DISK_NODE,
     # All that includes mpi.h.
-    "mpi": ENGINE + ["distributed", "distributed/wires", "runtime"],
+    "mpi": ENGINE + ["distributed", "distributed/transports", "runtime"],
     "linalg/data": MODEL + ["core/backends/kokkos_core.hpp"],
     "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "core/backends/kokkos_core.hpp"] + LINALG_DATA,
     # Formats of files know no algebra.
@@ -60,7 +60,7 @@ LAYERS = {
     "linalg/algorithms": EMITS + ALGORITHMS,
     "linalg/residuals": EMITS + ALGORITHMS,
     # The calls for users, on a runtime.
-    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp", "distributed/wires/processes.hpp"]
+    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp", "distributed/transports/processes.hpp"]
                       + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")]
                       + [f"core/engine/{name}.hpp" for name in ("model_file", "performance_models")],
     "workloads": MODEL + ["linalg/data", "linalg/priorities"] + ALGORITHMS,

@@ -95,9 +95,9 @@ void Simulator::cancel_all(std::exception_ptr error) { accept(CancelAll{std::mov
 bool Simulator::step() {
   if (step_of_links() || step_of_processors()) return true;
   if (m_heap.empty()) return false;
-  auto const [at, happening] = m_heap.pop();
+  auto const [at, timed_event] = m_heap.pop();
   advance_to(at);
-  std::visit([&](auto const& what) { happens(what); }, happening);
+  std::visit([&](auto const& what) { happens(what); }, timed_event);
   return true;
 }
 

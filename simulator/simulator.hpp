@@ -189,7 +189,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
     TaskId task;
   };
   struct DecisionEnds {};
-  using Happening = std::variant<TaskEnds, InnerEnds, CopyAnswers, Recall, DecisionEnds>;
+  using TimedEvent = std::variant<TaskEnds, InnerEnds, CopyAnswers, Recall, DecisionEnds>;
 
   void sleep_after_submission();
   void run_until_idle();
@@ -236,7 +236,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   LinkModel m_links;
   SharedProcessors m_shared;
   SlowWorkers m_slow;
-  EventHeap<Happening> m_heap;
+  EventHeap<TimedEvent> m_heap;
   std::vector<Lane> m_lanes;                                   // by worker
   std::set<TransferId> m_bad_copies;                           // in flight, and will fail
   std::vector<detail::Command> m_commands;                     // being performed

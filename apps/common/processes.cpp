@@ -6,7 +6,7 @@
 #include <granary/detail/runtime/warnings.hpp>
 
 #ifdef GRANARY_HAVE_MPI
-#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/mpi/mpi_transport.hpp>
 #include <granary/detail/mpi/node_share.hpp>
 #endif
 
@@ -50,7 +50,7 @@ void start_processes() {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == 1) return;
-  everyone = std::make_shared<MpiWire>(MPI_COMM_WORLD);
+  everyone = std::make_shared<MpiTransport>(MPI_COMM_WORLD);
   our_resources = find_node_resources();
   our_share = mpi::node_share(MPI_COMM_WORLD, our_resources.cores);
   if (!everyone->is_first()) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
 #include <granary/detail/runtime/config.hpp>
 
 #include <functional>

@@ -25,8 +25,8 @@ namespace {
 
 ProcessFigures of_process(SimulationReport const& process, Machine const& machine) {
   ProcessFigures figures{.tasks = process.statistics.tasks_run - process.statistics.tasks_outside,
-                         .values_sent = process.statistics.shipments.transfers,
-                         .sent = process.statistics.shipments.bytes,
+                         .values_sent = process.statistics.outgoing_values.transfers,
+                         .sent = process.statistics.outgoing_values.bytes,
                          .received = process.of(TransferKind::Received).bytes,
                          .evictions = process.evictions,
                          .booked_peak = process.statistics.booking.peak};

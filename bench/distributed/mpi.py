@@ -4,7 +4,7 @@
 
   bench/distributed/mpi.py --build build --output bench/distributed/mpi.csv
 
-  wire     bandwidth of values between two processes, against MPI alone (wire_bench)
+  wire     bandwidth of values between two processes, against MPI alone (transport_bench)
   potrf    Cholesky on two processes of one worker, against one process of two (mpi_potrf), and ScaLAPACK
   bits     the factor on 1, 3, 4 and 7 processes: a hash of its bits
   files    granary-cholesky from file to file, with 1/4 of the triangle in memory: two processes of one worker against one of two
@@ -103,7 +103,7 @@ def main():
         table.writeheader()
         for mpi in found:
             for size in [2 * 2**20, 8 * 2**20]:
-                run(arguments, table, "wire", mpi, 2, f"wire_bench_{mpi}", "--bytes", size, "--values", 2**29 // size)
+                run(arguments, table, "wire", mpi, 2, f"transport_bench_{mpi}", "--bytes", size, "--values", 2**29 // size)
             for _ in range(arguments.repeat):
                 for processes in (1, 2):
                     run(arguments, table, "potrf", mpi, processes, f"mpi_potrf_{mpi}", "--workers", 3 - processes)

@@ -100,10 +100,10 @@ Bytes implied_bytes(TileGrid const& grid, Distribution const& dealt) {
 }
 
 void measure(Case const& options) {
-  MpiWire wire(MPI_COMM_WORLD);
-  auto const dealt = grid_of(options.grid, wire.count());
+  MpiTransport transport(MPI_COMM_WORLD);
+  auto const dealt = grid_of(options.grid, transport.count());
   BlasLimit const blas(1);
-  bench::Process process(wire, dealt, options.workers, Bytes{3} * options.n * options.n * sizeof(double) + 64_MiB,
+  bench::Process process(transport, dealt, options.workers, Bytes{3} * options.n * options.n * sizeof(double) + 64_MiB,
                          options.scheduler);
   Codelet generate{.name = "generate", .kernels = {run_generate, nullptr}, .launches_kokkos_kernels = false};
   Codelet hash{.name = "hash", .kernels = {run_hash, nullptr}, .launches_kokkos_kernels = false};
@@ -125,13 +125,13 @@ void measure(Case const& options) {
       tasks.at(i, j).emit(generate, {detail::write(a(i, j))}, 0, 0, call);
     });
     process.wait();
-    auto const before = wire.sent();
+    auto const before = transport.sent();
     auto const start = std::chrono::steady_clock::now();
     potrf(tasks, a);
     process.wait();
     auto const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (r == 0 || seconds < best) best = seconds;
-    sent_once = wire.sent() - before;
+    sent_once = transport.sent() - before;
   }
   each_tile(
       [&](auto i, auto j, TileCall const& call) { tasks.at(i, j).emit(hash, {detail::read(a(i, j))}, 0, 0, call); });
@@ -141,13 +141,13 @@ void measure(Case const& options) {
     MPI_Allreduce(&ours, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     return sum;
   };
-  // The wire's thread calls MPI meanwhile: MPI_THREAD_MULTIPLE.
+  // The transport's thread calls MPI meanwhile: MPI_THREAD_MULTIPLE.
   auto const all_bits = of_all(bits), all_sent = of_all(sent_once);
   auto const cube = static_cast<double>(options.n) * static_cast<double>(options.n) * static_cast<double>(options.n);
-  if (wire.self() != ProcessId(0)) return;
+  if (transport.self() != ProcessId(0)) return;
   char hex[20];
   std::snprintf(hex, sizeof(hex), "%016llx", static_cast<unsigned long long>(all_bits));
-  nlohmann::ordered_json const line{{"processes", wire.count()},
+  nlohmann::ordered_json const line{{"processes", transport.count()},
                                     {"grid", std::to_string(dealt.rows()) + "x" + std::to_string(dealt.columns())},
                                     {"workers", options.workers},
                                     {"n", options.n},

@@ -8,7 +8,7 @@
 #include <granary/detail/core/model/distribution.hpp>
 #include <granary/detail/core/model/peers.hpp>
 #include <granary/detail/distributed/distributed_submitter.hpp>
-#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/mpi/mpi_transport.hpp>
 #include <granary/detail/policies/registry.hpp>
 
 #include <CLI/CLI.hpp>
@@ -30,8 +30,10 @@ using namespace detail;
 /// An engine with CPU workers and host memory, as one process of MPI.
 class Process {
  public:
-  Process(MpiWire& wire, Distribution dealt, std::uint32_t workers, Bytes memory, std::string const& scheduler)
-      : m_wire(wire), m_exchange(wire.self(), wire, [this](Event const& event) { m_engine->post(event); }) {
+  Process(MpiTransport& transport, Distribution dealt, std::uint32_t workers, Bytes memory,
+          std::string const& scheduler)
+      : m_transport(transport),
+        m_exchange(transport.self(), transport, [this](Event const& event) { m_engine->post(event); }) {
     Machine machine;
     auto const host = machine.add_node({"host", NodeKind::Host, memory, 64});
     for (std::uint32_t w = 0; w < workers; ++w) machine.add_worker({"core " + std::to_string(w), host});
@@ -43,22 +45,22 @@ class Process {
                             std::vector<std::shared_ptr<CopyBackend>>(topology.machine().links.size())};
     m_engine = std::make_unique<Engine>(std::move(topology), make_policies(scheduler, default_eviction(scheduler)),
                                         std::make_unique<PerformanceModels>(), backends, options);
-    wire.connect(m_exchange, *m_engine);
+    transport.connect(m_exchange, *m_engine);
     m_submitter = std::make_unique<DistributedSubmitter>(
-        wire.self(), [dealt](DataDescription const& datum, std::uint64_t) { return dealt.owner(datum.position); },
+        transport.self(), [dealt](DataDescription const& datum, std::uint64_t) { return dealt.owner(datum.position); },
         *m_engine, peers, m_exchange);
-    wire.start();
+    transport.start();
   }
   [[nodiscard]] Submitter& submitter() { return *m_submitter; }
   // The end of a phase, in all processes.
   void wait() {
     m_submitter->let_go_of_all();
     m_engine->wait();
-    m_wire.barrier();
+    m_transport.barrier();
   }
 
  private:
-  MpiWire& m_wire;
+  MpiTransport& m_transport;
   Exchange m_exchange;
   std::unique_ptr<Engine> m_engine;
   std::unique_ptr<DistributedSubmitter> m_submitter;

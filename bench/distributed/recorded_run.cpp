@@ -22,7 +22,8 @@ using namespace detail;
 
 namespace {
 
-// The observers of all processes share it. An arrival and a shipment are stubs of the same task, and of the same tile.
+// The observers of all processes share it. The stubs of an incoming and of an outgoing value have the same task, and
+// the same tile.
 class Record {
  public:
   explicit Record(RecordedRun& run) : m_run(run) {}
@@ -66,7 +67,7 @@ class ProcessRecorder final : public PlannerObserver {
       run().task_order[worker].push_back(task);
       run().tasks[task].rank = m_started++;
     } else if (auto const* shipped = std::get_if<ShipCommand>(&command)) {
-      auto const [value, priority] = m_shipments.at(shipped->task);
+      auto const [value, priority] = m_outgoing_values.at(shipped->task);
       m_waiting.push({priority, m_shipped++, value});
       start_next();
     }
@@ -96,15 +97,15 @@ class ProcessRecorder final : public PlannerObserver {
     auto const& description = planner().description(datum);
     auto const number = m_record.value(submission.position, description.position);
     auto& value = run().values[number];
-    if (codelet.name == "arrival") {
+    if (codelet.name == "incoming value") {
       value.to = m_process;
       value.bytes = description.bytes;
       m_makers[datum] = {true, number};
-      m_arrivals[id] = number;
+      m_incoming_values[id] = number;
     } else {
       value.from = m_process;
       value.writer = m_makers[datum].number;
-      m_shipments[id] = {number, submission.priority};
+      m_outgoing_values[id] = {number, submission.priority};
     }
   }
 
@@ -122,8 +123,8 @@ class ProcessRecorder final : public PlannerObserver {
   }
 
   void ended(TaskDone const& done) {
-    if (auto const arrival = m_arrivals.find(done.task); arrival != m_arrivals.end()) {
-      m_cause = {Cause::Kind::Announced, arrival->second};
+    if (auto const incoming_value = m_incoming_values.find(done.task); incoming_value != m_incoming_values.end()) {
+      m_cause = {Cause::Kind::Announced, incoming_value->second};
     } else if (auto const task = m_tasks.find(done.task); task != m_tasks.end()) {
       m_cause = {Cause::Kind::TaskEnded, task->second};
       run().tasks[task->second].duration = done.duration;
@@ -156,8 +157,8 @@ class ProcessRecorder final : public PlannerObserver {
   Cause m_cause{};
   std::unordered_map<DataId, Maker> m_makers;
   std::unordered_map<TaskId, std::uint32_t> m_tasks;
-  std::unordered_map<TaskId, std::uint32_t> m_arrivals;
-  std::unordered_map<TaskId, std::pair<std::uint32_t, std::int64_t>> m_shipments;
+  std::unordered_map<TaskId, std::uint32_t> m_incoming_values;
+  std::unordered_map<TaskId, std::pair<std::uint32_t, std::int64_t>> m_outgoing_values;
   std::unordered_map<TransferId, std::uint32_t> m_transfers;
   std::unordered_map<std::uint32_t, bool> m_asked;
   std::priority_queue<Waiting> m_waiting;

@@ -17,7 +17,7 @@ namespace {
 using namespace granary;
 using namespace granary::detail;
 
-class NoWire final : public Wire {
+class NoTransport final : public Transport {
  public:
   void send(ProcessId, Message) override {}
   void expect(ProcessId, std::uint32_t, CopyCommand const&) override {}
@@ -101,8 +101,8 @@ void cholesky(benchmark::State& state) {
     {
       AveragingEstimator estimator;
       Planner planner(host_and_peers(), make_policies("prio", "lru"), estimator);
-      NoWire wire;
-      Exchange exchange(ProcessId(0), wire, [](Event const&) {});
+      NoTransport transport;
+      Exchange exchange(ProcessId(0), transport, [](Event const&) {});
       PlannerSubmitter local(planner, exchange);
       Distribution const grid(side > 0 ? side : 1, side > 0 ? side : 1);
       DistributedSubmitter submitter(

@@ -2,7 +2,7 @@
 // Cost of an empty task: wall time from the first submission to the end of wait, per task.
 #include <granary/detail/core/backends/core_groups.hpp>
 #include <granary/detail/core/backends/discover.hpp>
-#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_copy_backend.hpp>
 #include <granary/detail/core/backends/host_workers.hpp>
 #include <granary/detail/core/engine/engine.hpp>
 #include <granary/detail/core/engine/performance_models.hpp>

@@ -44,7 +44,7 @@ DeviceCopy device_copy(CopyRequest const& request, int from, int to) {
 
 }  // namespace
 
-class DeviceCopies::Copies {
+class DeviceCopies::Implementation {
  public:
   Copies(std::shared_ptr<DeviceApi> api, std::shared_ptr<PinnedMemory> pinned)
       : m_api(std::move(api)),
@@ -80,7 +80,7 @@ class DeviceCopies::Copies {
   std::thread m_thread;
 };
 
-std::shared_ptr<CopyStream> DeviceCopies::Copies::stream(int from, int to) {
+std::shared_ptr<CopyStream> DeviceCopies::Implementation::stream(int from, int to) {
   for (int const end : {from, to}) {
     if (end < host_end || end >= m_api->devices()) {
       throw InvalidArgument("a link cannot end at device " + std::to_string(end) + ": there are " +
@@ -96,8 +96,8 @@ std::shared_ptr<CopyStream> DeviceCopies::Copies::stream(int from, int to) {
   return m_streams.back();
 }
 
-void DeviceCopies::Copies::start(std::shared_ptr<CopyStream> const& stream, CopyRequest const& request,
-                                 CopyCompletion done) {
+void DeviceCopies::Implementation::start(std::shared_ptr<CopyStream> const& stream, CopyRequest const& request,
+                                         CopyCompletion done) {
   if (request.source == nullptr || request.destination == nullptr) {
     throw InternalError("a copy from " + name_of(stream->from()) + " to " + name_of(stream->to()) + " has no " +
                         (request.source == nullptr ? "source" : "destination") + " address");
@@ -121,7 +121,7 @@ void DeviceCopies::Copies::start(std::shared_ptr<CopyStream> const& stream, Copy
   m_changed.notify_one();
 }
 
-bool DeviceCopies::Copies::pinned(DeviceCopy const& copy) const {
+bool DeviceCopies::Implementation::pinned(DeviceCopy const& copy) const {
   if (copy.direction == DeviceCopy::Direction::Peer || copy.line == 0 || copy.lines == 0) return true;
   bool const from_host = copy.direction == DeviceCopy::Direction::ToDevice;
   Bytes const pitch = from_host ? copy.source_pitch : copy.destination_pitch;
@@ -129,7 +129,7 @@ bool DeviceCopies::Copies::pinned(DeviceCopy const& copy) const {
 }
 
 // Polls the active copies on all streams.
-void DeviceCopies::Copies::run() {
+void DeviceCopies::Implementation::run() {
   PollPause pause(std::chrono::microseconds(250));
   std::vector<std::shared_ptr<CopyStream>> streams;
   for (;;) {
@@ -157,9 +157,9 @@ void DeviceCopies::Copies::run() {
 namespace {
 
 template <class Copies>
-class LinkCopies final : public CopyBackend {
+class DeviceCopyBackend final : public CopyBackend {
  public:
-  LinkCopies(std::shared_ptr<Copies> copies, std::shared_ptr<CopyStream> stream)
+  DeviceCopyBackend(std::shared_ptr<Copies> copies, std::shared_ptr<CopyStream> stream)
       : m_copies(std::move(copies)), m_stream(std::move(stream)) {}
   void copy_async(CopyRequest const& request, CopyCompletion done) override {
     m_copies->start(m_stream, request, std::move(done));
@@ -177,7 +177,7 @@ DeviceCopies::DeviceCopies(std::shared_ptr<DeviceApi> api, std::shared_ptr<Pinne
 
 std::shared_ptr<CopyBackend> DeviceCopies::link(int from, int to) {
   auto stream = m_copies->stream(from, to);
-  return std::make_shared<LinkCopies<Copies>>(m_copies, std::move(stream));
+  return std::make_shared<DeviceCopyBackend<Copies>>(m_copies, std::move(stream));
 }
 
 }  // namespace granary::detail

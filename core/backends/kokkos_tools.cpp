@@ -78,9 +78,9 @@ class Section {
   std::uint32_t m_id = 0;
 };
 
-class ShownCopies final : public CopyBackend {
+class ShownCopyBackend final : public CopyBackend {
  public:
-  ShownCopies(std::shared_ptr<CopyBackend> copies, std::string name)
+  ShownCopyBackend(std::shared_ptr<CopyBackend> copies, std::string name)
       : m_copies(std::move(copies)), m_name(std::move(name)) {}
   void copy_async(CopyRequest const& request, CopyCompletion done) override {
     m_copies->copy_async(request, [section = std::make_shared<Section>(m_name),
@@ -106,7 +106,7 @@ void show_to_tools(EngineBackends& backends, Machine const& machine) {
   for (std::size_t l = 0; l < backends.copies.size(); ++l) {
     auto const& link = machine.links[l];
     auto name = "granary::" + machine[link.from].name + " -> " + machine[link.to].name;
-    backends.copies[l] = std::make_shared<ShownCopies>(std::move(backends.copies[l]), std::move(name));
+    backends.copies[l] = std::make_shared<ShownCopyBackend>(std::move(backends.copies[l]), std::move(name));
   }
 }
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/backends/link_calibration.hpp>
 
-#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_copy_backend.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -88,7 +88,7 @@ LinkSpeed measure_host_memory(Duration time) {
   constexpr Bytes largest = 16_MiB;
   std::vector<std::byte> from(largest, std::byte{1});
   std::vector<std::byte> to(largest);
-  HostCopies copies;
+  HostCopyBackend copies;
   CalibrationOptions options;
   options.largest = largest;
   options.time = time;

@@ -7,7 +7,7 @@
 #include <granary/detail/core/engine/accounts.hpp>
 #include <granary/detail/core/engine/addresses.hpp>
 #include <granary/detail/core/engine/backend.hpp>
-#include <granary/detail/core/engine/copies.hpp>
+#include <granary/detail/core/engine/copy_commands.hpp>
 #include <granary/detail/core/engine/engine_data.hpp>
 #include <granary/detail/core/engine/engine_scope.hpp>
 #include <granary/detail/core/engine/lanes.hpp>
@@ -201,7 +201,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
  private:
   // Work for after the planner's lock is released: it is slow, or may run users' code, which may call the engine.
   struct Afterwards {
-    std::vector<Copies::Job> copies;
+    std::vector<CopyCommands::Job> copies;
     std::vector<Bell*> to_wake;
     std::vector<std::exception_ptr> dropped_errors;
     DroppedObjects dropped_objects;  // only on threads of the application
@@ -264,7 +264,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   std::vector<Command> m_commands;  // being performed
   std::map<CodeletKey, CodeletId> m_codelets;
   EngineData m_data;
-  Copies m_copies;
+  CopyCommands m_copies;
   Lanes m_lanes;
   Accounts m_accounts;
   Callers m_callers{};

@@ -170,7 +170,7 @@ void Topology::find_peers() {
     m_peers = NodeId(static_cast<std::uint32_t>(n));
   }
   auto const into = std::ranges::find(m_machine.links, m_peers, &Link::to);
-  if (m_peers.valid() && into != m_machine.links.end()) m_dock = into->from;
+  if (m_peers.valid() && into != m_machine.links.end()) m_send_node = into->from;
 }
 
 Duration Topology::route_time(NodeId from, NodeId to, Bytes bytes) const {

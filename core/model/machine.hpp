@@ -124,7 +124,7 @@ class GRANARY_EXPORT Topology {
   /// The node that stands for the other processes; invalid: there are none.
   [[nodiscard]] NodeId peers() const { return m_peers; }
   /// The node from which values are sent to other processes: the one before `peers`.
-  [[nodiscard]] NodeId dock() const { return m_dock; }
+  [[nodiscard]] NodeId send_node() const { return m_send_node; }
   /// True if some route between two other nodes passes through this one.
   [[nodiscard]] bool between_others(NodeId node) const { return m_between[node.index()]; }
 
@@ -145,7 +145,7 @@ class GRANARY_EXPORT Topology {
   std::vector<double> m_bandwidths;  // by link: bandwidth_alone
   std::vector<bool> m_between;
   NodeId m_peers;
-  NodeId m_dock;
+  NodeId m_send_node;
 };
 
 }  // namespace granary

@@ -7,22 +7,23 @@
 namespace granary {
 
 Machine with_peers(Machine node, Network const& network, std::uint32_t receives) {
-  NodeId dock;
+  NodeId send_node;
   for (std::size_t n = 0; n < node.nodes.size(); ++n) {
     NodeId const id(static_cast<std::uint32_t>(n));
     if (node.nodes[n].kind == NodeKind::Peers)
       throw InvalidArgument("memory node '" + node.nodes[n].name + "' stands for the other processes already");
     if (node.nodes[n].kind != NodeKind::Host) continue;
     bool const works = std::ranges::find(node.workers, id, &Worker::node) != node.workers.end();
-    bool const first = !dock.valid() || std::ranges::find(node.workers, dock, &Worker::node) == node.workers.end();
-    if (!dock.valid() || (works && first)) dock = id;
+    bool const first =
+        !send_node.valid() || std::ranges::find(node.workers, send_node, &Worker::node) == node.workers.end();
+    if (!send_node.valid() || (works && first)) send_node = id;
   }
-  if (!dock.valid()) throw InvalidArgument("a process of a cluster needs host memory, and its machine has none");
+  if (!send_node.valid()) throw InvalidArgument("a process of a cluster needs host memory, and its machine has none");
   NodeId const peers = node.add_node({.name = "other processes", .kind = NodeKind::Peers});
   // Received values compete in the network; what is sent never crosses a link of the planner.
   node.add_link(
-      {.from = peers, .to = dock, .bandwidth = network.bandwidth, .latency = network.latency, .width = receives});
-  node.add_link({.from = dock, .to = peers, .bandwidth = network.bandwidth, .latency = network.latency});
+      {.from = peers, .to = send_node, .bandwidth = network.bandwidth, .latency = network.latency, .width = receives});
+  node.add_link({.from = send_node, .to = peers, .bandwidth = network.bandwidth, .latency = network.latency});
   return node;
 }
 

@@ -25,9 +25,9 @@ GroupSet Admission::check(TaskSubmission const& submission, AccessList const& ac
   Bytes const most = check_accesses(codelet, accesses);
   m_movement.overlaps().check(codelet.name, accesses);
   if (codelet.external) {
-    // A value that it only reads may be requested: then it is sent from the dock.
+    // A value that it only reads may be requested: then it passes the send node.
     bool const ships = std::ranges::none_of(accesses, [](Access const& access) { return writes(access.mode); });
-    if (ships && m_context.topology.dock().valid()) check_nodes_between(codelet, accesses);
+    if (ships && m_context.topology.send_node().valid()) check_nodes_between(codelet, accesses);
     return {};
   }
   GroupSet const allowed = groups(codelet, accesses, most);

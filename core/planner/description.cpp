@@ -63,9 +63,9 @@ std::string Description::phases() const {
          ", waiting for data: " + of(TaskPhase::Fetching) + ", waiting for room: " + of(TaskPhase::Committed) +
          ", ready: " + of(TaskPhase::Ready) + ", waiting for other tasks: " + of(TaskPhase::Waiting) +
          (external > 0 ? ", waiting for what is outside: " + std::to_string(external) : "") +
-         (m_shipments.size() > 0 ? ", values to be sent: " + std::to_string(m_shipments.size()) +
-                                       ", without room: " + std::to_string(m_shipments.without_room())
-                                 : "") +
+         (m_outgoing_values.size() > 0 ? ", values to be sent: " + std::to_string(m_outgoing_values.size()) +
+                                             ", without room: " + std::to_string(m_outgoing_values.without_room())
+                                       : "") +
          '\n';
 }
 
@@ -154,7 +154,7 @@ std::string Description::lack_of_room() const {
   for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
     NodeId const node(n);
     auto const tasks = m_dispatch.waiting(node);
-    auto const values = m_shipments.dock() == node ? m_shipments.without_room() : 0;
+    auto const values = m_outgoing_values.send_node() == node ? m_outgoing_values.without_room() : 0;
     if (tasks + values == 0) continue;
     auto const& ledger = m_movement.memories()[node].ledger;
     return "no room in memory node '" + machine.nodes[n].name + "' for " + std::to_string(tasks) + " tasks and " +

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/planner/dispatch/dispatch.hpp>
-#include <granary/detail/core/planner/dispatch/shipments.hpp>
+#include <granary/detail/core/planner/dispatch/outgoing_values.hpp>
 
 #include <string>
 
@@ -12,8 +12,8 @@ namespace granary::detail {
 class Description {
  public:
   Description(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch,
-              Shipments const& shipments)
-      : m_context(context), m_movement(movement), m_dispatch(dispatch), m_shipments(shipments) {}
+              OutgoingValues const& outgoing_values)
+      : m_context(context), m_movement(movement), m_dispatch(dispatch), m_outgoing_values(outgoing_values) {}
 
   /// At most 20 lines of each kind. O(live tasks and their edges).
   [[nodiscard]] std::string text() const;
@@ -32,7 +32,7 @@ class Description {
   PlannerContext const& m_context;
   Movement const& m_movement;
   Dispatch const& m_dispatch;
-  Shipments const& m_shipments;
+  OutgoingValues const& m_outgoing_values;
 };
 
 }  // namespace granary::detail

@@ -78,7 +78,7 @@ struct GRANARY_EXPORT WorkerBack {
   WorkerId worker;  ///< an absent one (Planner::absent) has nothing to do, and asks for tasks
 };
 /// Another process asks for the value that a begun external task reads, its only datum: it is brought to the node from
-/// which values are sent (Topology::dock), and ShipCommand follows, or the task fails. Not again before Shipped.
+/// which values are sent (Topology::send_node), and ShipCommand follows, or the task fails. Not again before Shipped.
 struct GRANARY_EXPORT Asked {
   TaskId task;
 };

@@ -26,7 +26,8 @@ void Invariants::check() const {
   check_turns();
   check_pins();
   check_booking();
-  demand(m_shipments.size() == 0 || m_movement.memories()[m_shipments.dock()].shipments == m_shipments.without_room(),
+  demand(m_outgoing_values.size() == 0 ||
+             m_movement.memories()[m_outgoing_values.send_node()].unsent == m_outgoing_values.without_room(),
          "the values that wait for room to be sent are miscounted");
   m_movement.overlaps().check_invariants();
 }
@@ -158,7 +159,7 @@ void Invariants::check_turns() const {
     for (auto const& access : task.accesses) {
       if (access.repeated || !commutes(access.mode) || waits || task.cancelled) continue;
       bool const may_wait = chooses && task.assignment.phase == TaskPhase::Ready;
-      demand(may_wait || m_dispatch.commuting().holder(access.data) == task.id, "a task did not wait for its turn");
+      demand(may_wait || m_dispatch.commuting().owner(access.data) == task.id, "a task did not wait for its turn");
     }
     std::uint32_t before = task.predecessors;
     if (!chooses)
@@ -181,7 +182,7 @@ void Invariants::check_pins() const {
   });
   m_movement.data().for_each([&](DataId data, Datum const& datum) {
     for (auto const& hop : datum.hops) holds[{data, hop.via}] += hop.pinned ? 1 : 0;
-    if (m_shipments.size() > 0) holds[{data, m_shipments.dock()}] += m_shipments.places(data);
+    if (m_outgoing_values.size() > 0) holds[{data, m_outgoing_values.send_node()}] += m_outgoing_values.places(data);
     for (auto const& replica : datum.replicas) {
       auto const held = holds.find({data, replica.node});
       bool const usable = replica.slot == datum.slot_on(replica.node);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/planner/dispatch/dispatch.hpp>
-#include <granary/detail/core/planner/dispatch/shipments.hpp>
+#include <granary/detail/core/planner/dispatch/outgoing_values.hpp>
 
 namespace granary::detail {
 
@@ -10,13 +10,13 @@ namespace granary::detail {
 class Invariants {
  public:
   Invariants(PlannerContext const& context, Movement const& movement, Booking const& booking, Dispatch const& dispatch,
-             Shipments const& shipments)
+             OutgoingValues const& outgoing_values)
       : m_topology(context.topology),
         m_booked(context.statistics.booking.booked),
         m_movement(movement),
         m_booking(booking),
         m_dispatch(dispatch),
-        m_shipments(shipments) {}
+        m_outgoing_values(outgoing_values) {}
 
   void check() const;
 
@@ -34,7 +34,7 @@ class Invariants {
   Movement const& m_movement;
   Booking const& m_booking;
   Dispatch const& m_dispatch;
-  Shipments const& m_shipments;
+  OutgoingValues const& m_outgoing_values;
 };
 
 }  // namespace granary::detail

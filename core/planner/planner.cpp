@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/planner/description.hpp>
+#include <granary/detail/core/planner/implementation.hpp>
 #include <granary/detail/core/planner/invariants.hpp>
-#include <granary/detail/core/planner/parts.hpp>
 
 #include <algorithm>
 #include <string>
@@ -14,31 +14,32 @@ namespace granary::detail {
 
 Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options,
                  BookingOptions booking)
-    : m_parts(std::make_unique<Parts>(std::move(topology), std::move(policies), estimator, options, booking)) {}
+    : m_implementation(
+          std::make_unique<Implementation>(std::move(topology), std::move(policies), estimator, options, booking)) {}
 
 Planner::~Planner() = default;
 
 void Planner::attach(PlannerObserver& observer) {
   observer.m_planner = this;
-  m_parts->context.observers.push_back(&observer);
+  m_implementation->context.observers.push_back(&observer);
 }
 
 void Planner::look_up_parameters(std::function<void const*(TaskId)> look_up) {
-  m_parts->bounds.look_up_parameters(std::move(look_up));
+  m_implementation->bounds.look_up_parameters(std::move(look_up));
 }
 
-void Planner::set_now(Instant now) { m_parts->view.set_now(now); }
+void Planner::set_now(Instant now) { m_implementation->view.set_now(now); }
 
 template <class Kind>
 void Planner::tell(Kind const& event, NewIds ids) {
-  auto const& observers = m_parts->context.observers;
+  auto const& observers = m_implementation->context.observers;
   if (observers.empty()) return;
   Event const told(event);
   for (auto* const observer : observers) observer->handled(told, ids);
 }
 
 CodeletId Planner::handle(AddCodelet const& event) {
-  auto& codelets = m_parts->context.codelets;
+  auto& codelets = m_implementation->context.codelets;
   bool const runs = std::ranges::any_of(event.codelet.kernels, [](Kernel kernel) { return kernel != nullptr; });
   if (event.codelet.external && (runs || event.codelet.restartable)) {
     throw InvalidArgument("codelet '" + event.codelet.name + "' is external and " +
@@ -46,15 +47,15 @@ CodeletId Planner::handle(AddCodelet const& event) {
   }
   CodeletId const id(static_cast<std::uint32_t>(codelets.size()));
   codelets.push_back(event.codelet);
-  m_parts->estimator.codelet_added(id, codelets.back());
+  m_implementation->estimator.codelet_added(id, codelets.back());
   tell(event, {.codelet = id});
   return id;
 }
 
 DataId Planner::handle(AddData const& event) {
-  DataId const id = m_parts->movement.add(event.description, event.places, event.shares);
+  DataId const id = m_implementation->movement.add(event.description, event.places, event.shares);
   if (!event.shares.empty()) {
-    m_parts->handovers.registered(id);
+    m_implementation->handovers.registered(id);
     advance();
   }
   tell(event, {.data = id});
@@ -62,24 +63,24 @@ DataId Planner::handle(AddData const& event) {
 }
 
 void Planner::handle(RetainData event) {
-  m_parts->movement.retain(event.data);
+  m_implementation->movement.retain(event.data);
   tell(event);
 }
 
 void Planner::handle(ReleaseData event) {
-  m_parts->movement.release(event.data);
-  if (!held(event.data)) m_parts->scheduler.released(event.data);
+  m_implementation->movement.release(event.data);
+  if (!held(event.data)) m_implementation->scheduler.released(event.data);
   advance();
   tell(event);
 }
 
 void Planner::check(TaskSubmission const& submission) const {
-  m_parts->refuse_after_fault();
-  static_cast<void>(m_parts->admission.check(submission, AccessList(submission.accesses)));
+  m_implementation->refuse_after_fault();
+  static_cast<void>(m_implementation->admission.check(submission, AccessList(submission.accesses)));
 }
 
 TaskId Planner::handle(TaskSubmission const& event) {
-  auto& parts = *m_parts;
+  auto& parts = *m_implementation;
   parts.refuse_after_fault();
   AccessList accesses(event.accesses);
   GroupSet const groups = parts.admission.check(event, accesses);
@@ -114,31 +115,31 @@ TaskId Planner::handle(TaskSubmission const& event) {
 }
 
 void Planner::handle(CopyDone event) {
-  DataId const data = m_parts->movement.copy_done(event.transfer);
-  m_parts->shipments.look_for_arrived(data);
-  m_parts->dispatch.look_for_complete(data);
+  DataId const data = m_implementation->movement.copy_done(event.transfer);
+  m_implementation->outgoing_values.look_for_arrived(data);
+  m_implementation->dispatch.look_for_complete(data);
   advance();
   tell(event);
 }
 
 void Planner::handle(CopyFailed const& event) {
-  m_parts->failures.copy_failed(event.transfer, event.error);
+  m_implementation->failures.copy_failed(event.transfer, event.error);
   advance();
   tell(event);
 }
 
 void Planner::handle(Sized event) {
-  auto const& datum = m_parts->movement.data()[event.data];
+  auto const& datum = m_implementation->movement.data()[event.data];
   if (event.bytes > datum.result) {
     throw InternalError("task " + std::to_string(event.task.value()) + " has made " + std::to_string(event.bytes) +
                         " bytes of '" + datum.description.name + "' in a place of " + std::to_string(datum.result));
   }
-  m_parts->movement.results().expect(event.data, event.bytes);
+  m_implementation->movement.results().expect(event.data, event.bytes);
   tell(event);
 }
 
 void Planner::handle(TaskDone const& event) {
-  auto& parts = *m_parts;
+  auto& parts = *m_implementation;
   auto& task = parts.tasks[event.task];
   if (task.cancelled) {
     parts.failures.task_ran_in_vain(task);
@@ -160,92 +161,92 @@ void Planner::handle(TaskDone const& event) {
 }
 
 void Planner::handle(TaskFailed const& event) {
-  auto& task = m_parts->tasks[event.task];
+  auto& task = m_implementation->tasks[event.task];
   if (task.cancelled) {
-    m_parts->failures.task_ran_in_vain(task);
+    m_implementation->failures.task_ran_in_vain(task);
   } else {
-    m_parts->failures.task_failed(task, event.error);
+    m_implementation->failures.task_failed(task, event.error);
   }
   advance();
   tell(event);
 }
 
 void Planner::handle(TaskSkipped event) {
-  m_parts->failures.task_skipped(m_parts->tasks[event.task]);
+  m_implementation->failures.task_skipped(m_implementation->tasks[event.task]);
   advance();
   tell(event);
 }
 
 void Planner::handle(TaskReturned event) {
-  m_parts->dispatch.take_back(m_parts->tasks[event.task], event.changed);
+  m_implementation->dispatch.take_back(m_implementation->tasks[event.task], event.changed);
   advance();
   tell(event);
 }
 
 void Planner::handle(WorkerBack event) {
-  m_parts->dispatch.worker_is_back(event.worker);
+  m_implementation->dispatch.worker_is_back(event.worker);
   tell(event);
 }
 
 void Planner::handle(Asked event) {
-  m_parts->shipments.ask(event.task);
+  m_implementation->outgoing_values.ask(event.task);
   advance();
   tell(event);
 }
 
 void Planner::handle(Shipped event) {
-  m_parts->shipments.shipped(event.task);
+  m_implementation->outgoing_values.shipped(event.task);
   advance();
   tell(event);
 }
 
 void Planner::handle(FlushHomes event) {
-  m_parts->movement.flush(event.data);
+  m_implementation->movement.flush(event.data);
   advance();
   tell(event);
 }
 
 void Planner::handle(CancelAll const& event) {
-  m_parts->failures.cancel_all(event.error);
+  m_implementation->failures.cancel_all(event.error);
   advance();
   tell(event);
 }
 
 std::vector<Failure> Planner::handle(TakeFailures event) {
-  auto& failing = m_parts->failures;
-  if (event.data.valid() && m_parts->movement.check_known(event.data).users > 0) {
+  auto& failing = m_implementation->failures;
+  if (event.data.valid() && m_implementation->movement.check_known(event.data).users > 0) {
     throw InvalidArgument("failures of data '" + description(event.data).name + "' are taken while tasks use it");
   }
   auto failures = event.data.valid() ? failing.take(event.data) : failing.take();
-  m_parts->booking.failures_reported();
+  m_implementation->booking.failures_reported();
   tell(event);
   return failures;
 }
 
 void Planner::handle(HomesMayChange event) {
-  m_parts->movement.homes_may_change(event.data);
+  m_implementation->movement.homes_may_change(event.data);
   tell(event);
 }
 
 void Planner::handle(PlaceChanged event) {
-  m_parts->movement.place_changed(event.data, event.node);
-  m_parts->booking.changed(event.data);
+  m_implementation->movement.place_changed(event.data, event.node);
+  m_implementation->booking.changed(event.data);
   tell(event);
 }
 
 void Planner::handle(KeepNoOldValue event) {
-  m_parts->movement.keep_no_old_value(event.data);
+  m_implementation->movement.keep_no_old_value(event.data);
   tell(event);
 }
 
 void Planner::handle(Prefetch event) {
-  m_parts->movement.prefetch(event.data, event.node);
+  m_implementation->movement.prefetch(event.data, event.node);
   advance();
   tell(event);
 }
 
 void Planner::handle(WillNotUse event) {
-  m_parts->movement.will_not_use(event.data);
+  m_implementation->movement.will_not_use(event.data);
   advance();
   tell(event);
 }
@@ -269,7 +270,7 @@ NewIds Planner::handle(Event const& event) {
 }
 
 void Planner::advance() {
-  auto& parts = *m_parts;
+  auto& parts = *m_implementation;
   parts.interrupted = true;
   do {
     while (parts.context.agenda.take([&](auto item) { parts.perform(item); })) continue;
@@ -279,110 +280,119 @@ void Planner::advance() {
 
 // Nothing is under way, and work is left.
 bool Planner::resolve_stall() {
-  auto& parts = *m_parts;
-  if (!parts.shipments.stand_still() && parts.dispatch.give_way(false)) return true;
+  auto& parts = *m_implementation;
+  if (!parts.outgoing_values.stand_still() && parts.dispatch.give_way(false)) return true;
   if (parts.movement.memories().working() > 0) return false;
-  if (parts.movement.links().active() > 0) return parts.only_receives() && resolve_stall_of_shipments();
+  if (parts.movement.links().active() > 0) return parts.only_receives() && resolve_stall_of_outgoing_values();
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
   if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one() || parts.scheduler.withholds();
   // Tasks that have begun outside may free memory; but their end may depend on data that find no room because a value
   // failed to get home.
-  return resolve_stall_of_shipments() ||
+  return resolve_stall_of_outgoing_values() ||
          (parts.failures.run_ended() && parts.dispatch.exclusive().valid() && parts.failures.fail_one());
 }
 
 // Values from other processes may depend on values that those processes wait for.
-bool Planner::resolve_stall_of_shipments() {
-  auto& parts = *m_parts;
-  if (!parts.shipments.stand_still()) return false;
-  return parts.dispatch.give_way(true) || parts.shipments.yield() ||
-         (parts.failures.run_ended() && parts.failures.fail_shipment());
+bool Planner::resolve_stall_of_outgoing_values() {
+  auto& parts = *m_implementation;
+  if (!parts.outgoing_values.stand_still()) return false;
+  return parts.dispatch.give_way(true) || parts.outgoing_values.yield() ||
+         (parts.failures.run_ended() && parts.failures.fail_outgoing_value());
 }
 
-std::vector<Command> const& Planner::commands() const { return m_parts->context.commands; }
+std::vector<Command> const& Planner::commands() const { return m_implementation->context.commands; }
 
 void Planner::take_commands(std::vector<Command>& taken) {
   taken.clear();
-  m_parts->context.commands.swap(taken);
-  for (auto* const observer : m_parts->context.observers) {
+  m_implementation->context.commands.swap(taken);
+  for (auto* const observer : m_implementation->context.observers) {
     for (auto const& command : taken) observer->performed(command);
   }
 }
 
 Place Planner::place(DataId data, NodeId node) const {
-  auto const* const replica = m_parts->movement.data()[data].on(node);
+  auto const* const replica = m_implementation->movement.data()[data].on(node);
   return {node, replica->slot, replica->offset};
 }
 
-bool Planner::may_restart(TaskId task) const { return m_parts->dispatch.may_restart(m_parts->tasks[task]); }
-bool Planner::absent(WorkerId worker) const { return m_parts->dispatch.workers().absent(worker); }
-bool Planner::varies(TaskId task) const { return m_parts->tasks[task].varies; }
+bool Planner::may_restart(TaskId task) const {
+  return m_implementation->dispatch.may_restart(m_implementation->tasks[task]);
+}
+bool Planner::absent(WorkerId worker) const { return m_implementation->dispatch.workers().absent(worker); }
+bool Planner::varies(TaskId task) const { return m_implementation->tasks[task].varies; }
 std::optional<ResultPlace> Planner::result(DataId data, NodeId node) const {
-  auto const& datum = m_parts->movement.data()[data];
+  auto const& datum = m_implementation->movement.data()[data];
   if (!datum.varies) return std::nullopt;
-  auto const* const beside = m_parts->movement.results().find(data);
+  auto const* const beside = m_implementation->movement.results().find(data);
   return ResultPlace{beside != nullptr ? *beside : place(data, node), datum.result};
 }
 
-Place const* Planner::kept(DataId data) const { return m_parts->movement.kept().find(data); }
-bool Planner::idle() const { return m_parts->tasks.size() == 0 && m_parts->movement.idle(); }
-std::size_t Planner::live_tasks() const { return m_parts->tasks.size(); }
-bool Planner::submitter_sleeps() const { return m_parts->booking.asleep(); }
-std::uint32_t Planner::ahead(GroupId group) const { return m_parts->dispatch.ahead(group); }
-bool Planner::failed() const { return !m_parts->failures.empty(); }
-bool Planner::live(TaskId task) const { return m_parts->tasks.find(task) != nullptr; }
-Failure const* Planner::failure_of(TaskId task) const { return m_parts->failures.of_task(task); }
+Place const* Planner::kept(DataId data) const { return m_implementation->movement.kept().find(data); }
+bool Planner::idle() const { return m_implementation->tasks.size() == 0 && m_implementation->movement.idle(); }
+std::size_t Planner::live_tasks() const { return m_implementation->tasks.size(); }
+bool Planner::submitter_sleeps() const { return m_implementation->booking.asleep(); }
+std::uint32_t Planner::ahead(GroupId group) const { return m_implementation->dispatch.ahead(group); }
+bool Planner::failed() const { return !m_implementation->failures.empty(); }
+bool Planner::live(TaskId task) const { return m_implementation->tasks.find(task) != nullptr; }
+Failure const* Planner::failure_of(TaskId task) const { return m_implementation->failures.of_task(task); }
 std::vector<DataId> Planner::with_bytes_of(std::span<DataId const> data) const {
   std::vector<DataId> all;
   for (DataId const datum : data) {
-    if (!m_parts->movement.data().known(datum)) continue;
-    m_parts->movement.for_each_with_bytes_of(datum, [&](DataId id) { all.push_back(id); });
+    if (!m_implementation->movement.data().known(datum)) continue;
+    m_implementation->movement.for_each_with_bytes_of(datum, [&](DataId id) { all.push_back(id); });
   }
   return all;
 }
 DataUse Planner::use_of(DataId data) const {
   DataUse use;
-  if (!m_parts->movement.data().known(data)) return use;
-  m_parts->movement.for_each_with_bytes_of(data, [&](DataId id) {
-    auto const& datum = m_parts->movement.data()[id];
+  if (!m_implementation->movement.data().known(data)) return use;
+  m_implementation->movement.for_each_with_bytes_of(data, [&](DataId id) {
+    auto const& datum = m_implementation->movement.data()[id];
     use.tasks += datum.users;
     use.moves = use.moves || datum.transfers > 0 || datum.way_home.going();
   });
   return use;
 }
-bool Planner::poisoned(DataId data) const { return m_parts->movement.data()[data].value.lost(); }
+bool Planner::poisoned(DataId data) const { return m_implementation->movement.data()[data].value.lost(); }
 bool Planner::defined(DataId data) const {
-  auto const& overlaps = m_parts->movement.overlaps();
-  return m_parts->movement.data()[data].defined() || overlaps.is_defined_by_another(data) ||
+  auto const& overlaps = m_implementation->movement.overlaps();
+  return m_implementation->movement.data()[data].defined() || overlaps.is_defined_by_another(data) ||
          overlaps.waits_for_report(data);
 }
 bool Planner::held(DataId data) const {
-  return m_parts->movement.data().known(data) && !m_parts->movement.data()[data].released();
+  return m_implementation->movement.data().known(data) && !m_implementation->movement.data()[data].released();
 }
-DataDescription const& Planner::description(DataId data) const { return m_parts->movement.data()[data].description; }
-Statistics const& Planner::statistics() const { return m_parts->context.statistics; }
-PlanBoard const& Planner::board() const { return m_parts->board; }
-SystemView const& Planner::view() const { return m_parts->view; }
-Scheduler const& Planner::scheduler() const { return *m_parts->policies.scheduler; }
-Topology const& Planner::topology() const { return m_parts->context.topology; }
-std::exception_ptr const& Planner::policy_fault() const { return m_parts->context.policy_fault; }
-bool Planner::interrupted() const { return m_parts->interrupted; }
-Task const& Planner::task(TaskId task) const { return m_parts->tasks[task]; }
+DataDescription const& Planner::description(DataId data) const {
+  return m_implementation->movement.data()[data].description;
+}
+Statistics const& Planner::statistics() const { return m_implementation->context.statistics; }
+PlanBoard const& Planner::board() const { return m_implementation->board; }
+SystemView const& Planner::view() const { return m_implementation->view; }
+Scheduler const& Planner::scheduler() const { return *m_implementation->policies.scheduler; }
+Topology const& Planner::topology() const { return m_implementation->context.topology; }
+std::exception_ptr const& Planner::policy_fault() const { return m_implementation->context.policy_fault; }
+bool Planner::interrupted() const { return m_implementation->interrupted; }
+Task const& Planner::task(TaskId task) const { return m_implementation->tasks[task]; }
 
 void Planner::check_invariants() const {
-  detail::Invariants(m_parts->context, m_parts->movement, m_parts->booking, m_parts->dispatch, m_parts->shipments)
+  detail::Invariants(m_implementation->context, m_implementation->movement, m_implementation->booking,
+                     m_implementation->dispatch, m_implementation->outgoing_values)
       .check();
-  m_parts->prefetches.check_invariants();
+  m_implementation->prefetches.check_invariants();
 }
 
 std::string Planner::describe_waiting() const {
-  return detail::Description(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).text();
+  return detail::Description(m_implementation->context, m_implementation->movement, m_implementation->dispatch,
+                             m_implementation->outgoing_values)
+      .text();
 }
 
 std::string Planner::describe_lack_of_room() const {
-  return detail::Description(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).lack_of_room();
+  return detail::Description(m_implementation->context, m_implementation->movement, m_implementation->dispatch,
+                             m_implementation->outgoing_values)
+      .lack_of_room();
 }
 
 }  // namespace granary::detail

@@ -138,13 +138,13 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] std::string describe_lack_of_room() const;
 
  private:
-  struct Parts;
+  struct Implementation;
   void advance();
   bool resolve_stall();
-  bool resolve_stall_of_shipments();
+  bool resolve_stall_of_outgoing_values();
   template <class Kind>
   void tell(Kind const& event, NewIds ids = {});
-  std::unique_ptr<Parts> m_parts;
+  std::unique_ptr<Implementation> m_implementation;
 };
 
 }  // namespace granary::detail

@@ -41,7 +41,7 @@ struct GRANARY_EXPORT Statistics {
   std::uint64_t tasks_aborted = 0;    ///< times a worker stopped a task because the scheduler asked for it
   std::uint64_t most_live_tasks = 0;  ///< submitted and not ended, at the peak
   std::vector<LinkStatistics> links;
-  LinkStatistics shipments;  ///< values sent to other processes
+  LinkStatistics outgoing_values;  ///< values sent to other processes
   std::vector<NodeStatistics> nodes;
   BookingStatistics booking;
 };

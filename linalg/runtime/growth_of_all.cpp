@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
 #include <granary/detail/linalg/runtime/factor.hpp>
 
 #include <bit>

@@ -29,14 +29,14 @@ struct LessUrgent {
 };
 
 // Urgent tasks first.
-std::pair<std::int64_t, TaskId> order(ToldTasks::Node const* task) {
+std::pair<std::int64_t, TaskId> order(KnownGraph::Node const* task) {
   return {priority_rank(task->priority), task->told};
 }
 
 }  // namespace
 
 ListSimulation::ListSimulation(SystemView const& view, PlanBoard const& board, ExpectedStart const& starts,
-                               std::vector<Duration> const& work, ToldTasks& tasks)
+                               std::vector<Duration> const& work, KnownGraph& tasks)
     : m_view(&view),
       m_board(&board),
       m_starts(&starts),

@@ -5,7 +5,7 @@
 #include <granary/detail/core/policy/plan_board.hpp>
 #include <granary/detail/core/policy/system_view.hpp>
 #include <granary/detail/policies/dmda/expected_start.hpp>
-#include <granary/detail/policies/dmda/told_tasks.hpp>
+#include <granary/detail/policies/dmda/known_graph.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ class GRANARY_EXPORT ListSimulation {
  public:
   /// All must outlive it. `work`: by group, the work of its queued tasks, as for ExpectedStart.
   ListSimulation(SystemView const& view, PlanBoard const& board, ExpectedStart const& starts,
-                 std::vector<Duration> const& work, ToldTasks& tasks);
+                 std::vector<Duration> const& work, KnownGraph& tasks);
 
   /// Begins anew with the present state, where the task, which is ready but in no queue, joins the group's.
   void start(TaskId task, GroupId group);
@@ -43,7 +43,7 @@ class GRANARY_EXPORT ListSimulation {
 
  private:
   using Rep = Duration::rep;
-  using Node = ToldTasks::Node;
+  using Node = KnownGraph::Node;
   struct Event {
     Rep at;
     std::uint64_t number;
@@ -87,7 +87,7 @@ class GRANARY_EXPORT ListSimulation {
   PlanBoard const* m_board;
   ExpectedStart const* m_starts;
   std::vector<Duration> const* m_work;
-  ToldTasks* m_tasks;
+  KnownGraph* m_tasks;
   std::vector<Group> m_groups;
   std::vector<Event> m_events;  // heap
   std::vector<Node*> m_newly;   // scratch

@@ -15,7 +15,7 @@ void LookAhead::attach(SystemView const& view, PlanBoard const& board, ExpectedS
   m_simulation.emplace_back(view, board, starts, work, m_tasks);
 }
 
-GroupId LookAhead::choose(TaskId task, Place const& core, Place const& device, GroupId plain) {
+GroupId LookAhead::choose(TaskId task, Candidate const& core, Candidate const& device, GroupId plain) {
   if (plain == core.group) return plain;
   bool to_core = false;
   switch (m_rule) {

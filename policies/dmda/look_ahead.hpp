@@ -24,7 +24,7 @@ class GRANARY_EXPORT LookAhead {
     Mms,
   };
   /// A group and the expected end of the task there, from now.
-  struct Place {
+  struct Candidate {
     GroupId group;
     Duration end{0};
   };
@@ -35,13 +35,13 @@ class GRANARY_EXPORT LookAhead {
   void attach(SystemView const& view, PlanBoard const& board, ExpectedStart const& starts,
               std::vector<Duration> const& work);
   /// Notifications of the scheduler.
-  [[nodiscard]] ToldTasks& tasks() { return m_tasks; }
+  [[nodiscard]] KnownGraph& tasks() { return m_tasks; }
   /// True if the rule decides on anything: the machine has cores and devices.
   [[nodiscard]] bool active() const { return !m_simulation.empty(); }
   /// The group of the ready task. `core` and `device` are the best groups of each kind, and `plain` the one that heftp
   /// chooses, one of them. Let and Gb simulate until the task would end on a core, Mms until all known tasks have
   /// ended, twice; ListSimulation states the cost of a step.
-  [[nodiscard]] GroupId choose(TaskId task, Place const& core, Place const& device, GroupId plain);
+  [[nodiscard]] GroupId choose(TaskId task, Candidate const& core, Candidate const& device, GroupId plain);
 
  private:
   [[nodiscard]] bool passed_on_device(TaskId task, GroupId device, Duration core_end);
@@ -49,7 +49,7 @@ class GRANARY_EXPORT LookAhead {
   [[nodiscard]] bool shortens(TaskId task, GroupId core, GroupId device);
 
   Rule m_rule;
-  ToldTasks m_tasks;
+  KnownGraph m_tasks;
   std::vector<ListSimulation> m_simulation;  // none or one
 };
 

@@ -37,14 +37,14 @@ class GRANARY_EXPORT BucketGrid {
     std::uint32_t const list = list_of(allowed_groups, bucket, column);
     cell(bucket, column)[list].tasks.insert(task);
     count(bucket, cell(bucket, column)[list], 1);
-    return m_places.insert(task.task, {task, bucket, column, list});
+    return m_entries.insert(task.task, {task, bucket, column, list});
   }
 
   /// Removes the task; returns its slot, or TaskSlots::none if it is not here.
   std::uint32_t erase(TaskId task) {
-    std::uint32_t const slot = m_places.slot(task);
+    std::uint32_t const slot = m_entries.slot(task);
     if (slot == TaskSlots::none) return slot;
-    auto const place = m_places.take(task);
+    auto const place = m_entries.take(task);
     auto& list = cell(place.bucket, place.column)[place.list];
     list.tasks.erase(place.task);
     count(place.bucket, list, -1);
@@ -65,7 +65,7 @@ class GRANARY_EXPORT BucketGrid {
   }
 
  private:
-  struct Place {
+  struct Entry {
     RankedTask task;
     std::uint32_t bucket = 0;
     std::uint32_t column = 0;
@@ -98,7 +98,7 @@ class GRANARY_EXPORT BucketGrid {
   std::size_t m_columns = 1;
   std::vector<std::vector<List>> m_cells;  // by bucket, then column
   std::vector<std::array<std::size_t, worker_kinds>> m_available;
-  TaskTable<Place> m_places;
+  TaskTable<Entry> m_entries;
 };
 
 }  // namespace granary::detail

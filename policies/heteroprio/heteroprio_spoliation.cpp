@@ -169,17 +169,17 @@ TaskId SpoliatingHeteroprio::most_urgent_for(GroupId device_group, bool constrai
 // The least urgent of the tasks on all groups that would take one of the slow codelet, if this group has it.
 TaskId SpoliatingHeteroprio::to_preempt(GroupId group) const {
   TaskId least;
-  GroupId holder;
+  GroupId victim;
   for (GroupId const other : m_cpu_groups) {
     if (!m_buckets.would_take(*m_slowest, 0, other)) continue;
     for (TaskId const id : m_view->committed(other)) {
       bool const better = !least.valid() || m_view->task(id).priority < m_view->task(least).priority;
       if (!better || slowness(id) == Slowness::Most || !m_view->may_abort(id)) continue;
       least = id;
-      holder = other;
+      victim = other;
     }
   }
-  return holder == group ? least : TaskId();
+  return victim == group ? least : TaskId();
 }
 
 TaskId SpoliatingHeteroprio::stop(TaskId task, GroupId by, bool preempt) {

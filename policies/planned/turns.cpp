@@ -24,14 +24,14 @@ void Turns::leave(TaskId task, std::int64_t rank, AccessList const& accesses) {
 }
 
 void Turns::take(TaskId task, AccessList const& accesses) {
-  for_each_commuting(accesses, [&](DataId data) { m_lines[data].holder = task; });
+  for_each_commuting(accesses, [&](DataId data) { m_lines[data].owner = task; });
 }
 
 void Turns::end(TaskId task, AccessList const& accesses) {
   for_each_commuting(accesses, [&](DataId data) {
     auto const line = m_lines.find(data);
-    if (line == m_lines.end() || line->second.holder != task) return;
-    line->second.holder = {};
+    if (line == m_lines.end() || line->second.owner != task) return;
+    line->second.owner = {};
     forget_if_empty(data);
   });
 }
@@ -40,7 +40,7 @@ bool Turns::first(TaskId task, AccessList const& accesses) const {
   bool first = true;
   for_each_commuting(accesses, [&](DataId data) {
     auto const line = m_lines.find(data);
-    first = first && line != m_lines.end() && !line->second.holder.valid() && !line->second.waiting.empty() &&
+    first = first && line != m_lines.end() && !line->second.owner.valid() && !line->second.waiting.empty() &&
             line->second.waiting.begin()->second == task;
   });
   return first;
@@ -57,7 +57,7 @@ std::vector<TaskId> Turns::firsts(AccessList const& accesses) const {
 
 void Turns::forget_if_empty(DataId data) {
   auto const line = m_lines.find(data);
-  if (line != m_lines.end() && line->second.waiting.empty() && !line->second.holder.valid()) m_lines.erase(line);
+  if (line != m_lines.end() && line->second.waiting.empty() && !line->second.owner.valid()) m_lines.erase(line);
 }
 
 }  // namespace granary::detail

@@ -33,7 +33,7 @@ class GRANARY_EXPORT Turns {
 
  private:
   struct Line {
-    TaskId holder;
+    TaskId owner;
     std::set<std::pair<std::int64_t, TaskId>> waiting;
   };
   void forget_if_empty(DataId data);

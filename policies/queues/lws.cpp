@@ -69,12 +69,12 @@ void LwsScheduler::put(Task const& task, GroupId group, std::int64_t rank) {
   Key const key{rank, m_arrivals++, task.id};
   part_of(group, task.allowed_groups).insert(key);
   ++m_queues[group.index()].size;
-  m_places.insert(task.id, {group, key});
+  m_entries.insert(task.id, {group, key});
   m_board->insert(group, task.id, task.accesses, rank);
 }
 
 LwsScheduler::Key LwsScheduler::take(TaskId task) {
-  auto const [group, key] = m_places.take(task);
+  auto const [group, key] = m_entries.take(task);
   part_of(group, m_view->task(task).allowed_groups).erase(key);
   --m_queues[group.index()].size;
   m_board->remove(task);

@@ -68,7 +68,7 @@ class GRANARY_EXPORT LwsScheduler final : public Scheduler {
     std::vector<Part> parts;
     std::size_t size = 0;
   };
-  struct Place {
+  struct Entry {
     GroupId group;
     Key key;
   };
@@ -92,7 +92,7 @@ class GRANARY_EXPORT LwsScheduler final : public Scheduler {
   std::size_t m_round = 0;                         // the next worker for tasks that are ready at submission
   std::vector<Queue> m_queues;                     // by group
   std::vector<std::vector<GroupId>> m_neighbours;  // by group: the others, nearest first
-  TaskTable<Place> m_places;
+  TaskTable<Entry> m_entries;
   std::uint64_t m_arrivals = 0;
 };
 

@@ -15,8 +15,8 @@ using namespace detail;
 LinkStatistics ClusterReport::sent() const {
   LinkStatistics sum;
   for (auto const& process : processes) {
-    sum.transfers += process.statistics.shipments.transfers;
-    sum.bytes += process.statistics.shipments.bytes;
+    sum.transfers += process.statistics.outgoing_values.transfers;
+    sum.bytes += process.statistics.outgoing_values.bytes;
   }
   return sum;
 }
@@ -42,9 +42,9 @@ std::uint64_t ClusterReport::evictions() const {
   return sum;
 }
 
-class ClusterSimulator::SimulatedWire final : public Wire {
+class ClusterSimulator::SimulatedTransport final : public Transport {
  public:
-  SimulatedWire(ClusterSimulator& cluster, ProcessId self) : m_cluster(cluster), m_self(self) {}
+  SimulatedTransport(ClusterSimulator& cluster, ProcessId self) : m_cluster(cluster), m_self(self) {}
 
   void send(ProcessId to, Message message) override {
     auto& cluster = m_cluster;
@@ -54,9 +54,9 @@ class ClusterSimulator::SimulatedWire final : public Wire {
       auto& last = cluster.m_last_message[{m_self, to}];
       at = last = std::max(last, at + cluster.delay());
     }
-    cluster.m_happenings.push(at, Delivery{m_self, to, std::move(message)});
+    cluster.m_timed_events.push(at, Delivery{m_self, to, std::move(message)});
   }
-  // The simulated value needs no bytes: its arrival alone counts.
+  // The simulated value needs no bytes: its incoming value alone counts.
   void expect(ProcessId, std::uint32_t, CopyCommand const&) override {}
   void cancel(ProcessId, std::uint32_t) override {}
   void ship(ProcessId to, std::uint32_t tag, ShipCommand const& command, std::int64_t priority) override {
@@ -75,8 +75,8 @@ struct ClusterSimulator::Process {
   Process(ClusterSimulator& cluster, ProcessId process, ClusterProcess own)
       : id(process),
         estimator(std::move(own.estimator)),
-        wire(cluster, process),
-        exchange(process, wire,
+        transport(cluster, process),
+        exchange(process, transport,
                  [&cluster, process](Event const& event) { cluster.m_posts.emplace_back(process, event); }),
         simulator(cluster.m_topology, std::move(own.policies), *estimator, cluster.m_truth,
                   with(std::move(own.options), cluster.m_options.booking, exchange)),
@@ -90,7 +90,7 @@ struct ClusterSimulator::Process {
 
   ProcessId id;
   std::unique_ptr<Estimator> estimator;
-  SimulatedWire wire;
+  SimulatedTransport transport;
   Exchange exchange;
   Simulator simulator;
   LocalTasks tasks;
@@ -127,7 +127,7 @@ ClusterSimulator::~ClusterSimulator() = default;
 Simulator const& ClusterSimulator::process(ProcessId process) const { return m_processes[process.index()]->simulator; }
 
 bool ClusterSimulator::at_rest() const {
-  return m_sendings.empty() && m_happenings.empty() && m_posts.empty() &&
+  return m_sendings.empty() && m_timed_events.empty() && m_posts.empty() &&
          std::ranges::all_of(m_processes, [](auto const& process) { return process->exchange.at_rest(); });
 }
 
@@ -295,7 +295,7 @@ void ClusterSimulator::settle() {
 bool ClusterSimulator::step() {
   settle();
   auto const network = m_network.next_change();
-  auto const message = m_happenings.empty() ? std::nullopt : std::optional(m_happenings.next());
+  auto const message = m_timed_events.empty() ? std::nullopt : std::optional(m_timed_events.next());
   auto const process = m_next.empty() ? std::nullopt : std::optional(m_next.top_key());
   auto const first = [](std::optional<Instant> const& one, std::optional<Instant> const& other) {
     return one && (!other || *one <= *other);
@@ -304,15 +304,15 @@ bool ClusterSimulator::step() {
     m_now = *network;
     if (auto const token = m_network.advance()) {
       if (m_options.delay > Duration{0}) {
-        m_happenings.push(m_now + delay(), Arrived{*token});
+        m_timed_events.push(m_now + delay(), Arrived{*token});
       } else {
         happens(Arrived{*token});
       }
     }
   } else if (first(message, process)) {
-    auto const [at, happening] = m_happenings.pop();
+    auto const [at, timed_event] = m_timed_events.pop();
     m_now = at;
-    std::visit([&](auto const& what) { happens(what); }, happening);
+    std::visit([&](auto const& what) { happens(what); }, timed_event);
   } else if (process) {
     m_now = *process;
     auto& next = *m_processes[m_next.top()];
@@ -331,7 +331,7 @@ void ClusterSimulator::happens(Delivery const& delivery) {
 
 void ClusterSimulator::happens(Arrived const& arrived) {
   auto const sending = m_sendings.extract(arrived.token).mapped();
-  at(sending.from).exchange.sent(sending.shipment);
+  at(sending.from).exchange.sent(sending.outgoing_value);
   at(sending.to).exchange.received(sending.tag);
 }
 
@@ -342,7 +342,7 @@ Duration ClusterSimulator::delay() {
 
 void ClusterSimulator::run_until_idle() {
   auto const done = [&] {
-    return m_happenings.empty() && !m_network.next_change() &&
+    return m_timed_events.empty() && !m_network.next_change() &&
            std::ranges::all_of(m_processes,
                                [](auto const& process) { return process->steps.empty() && process->simulator.idle(); });
   };

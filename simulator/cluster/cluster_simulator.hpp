@@ -113,7 +113,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
 
  private:
   struct Process;
-  class SimulatedWire;
+  class SimulatedTransport;
   // Items that a process has to submit, in the common order.
   struct OwnData {
     DataId key;
@@ -160,12 +160,12 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   struct Arrived {
     std::uint64_t token;
   };
-  using Happening = std::variant<Delivery, Arrived>;
+  using TimedEvent = std::variant<Delivery, Arrived>;
   // A value on its way.
   struct Sending {
     ProcessId from;
     ProcessId to;
-    TaskId shipment;
+    TaskId outgoing_value;
     std::uint32_t tag;
   };
 
@@ -199,7 +199,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   NetworkModel m_network;
   std::vector<std::unique_ptr<Process>> m_processes;
   IndexedHeap<Instant> m_next;  // the next event of each process
-  EventHeap<Happening> m_happenings;
+  EventHeap<TimedEvent> m_timed_events;
   std::unordered_map<std::uint64_t, Sending> m_sendings;  // by token
   std::uint64_t m_next_token = 0;
   std::map<std::pair<ProcessId, ProcessId>, Instant> m_last_message;  // between two processes, if messages are late

@@ -4,7 +4,7 @@
 #include "support/message_of.hpp"
 #include "support/seeds.hpp"
 
-#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/mpi/mpi_transport.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,14 +14,14 @@ namespace granary::test {
 namespace {
 
 Bytes play(std::uint64_t seed, bool failures) {
-  MpiWire wire(MPI_COMM_WORLD);
-  RandomProcesses const drawn(seed, wire.count(), failures);
+  MpiTransport transport(MPI_COMM_WORLD);
+  RandomProcesses const drawn(seed, transport.count(), failures);
   SCOPED_TRACE(drawn.describe());
-  auto const self = wire.self().value();
-  OneProcess process(self, drawn, wire);
-  wire.start();
+  auto const self = transport.self().value();
+  OneProcess process(self, drawn, transport);
+  transport.start();
   auto const found = process.run(drawn, self);
-  auto const failure = wire.agree(process.submitter->order(), process.failure);
+  auto const failure = transport.agree(process.submitter->order(), process.failure);
   auto const expected = expected_values(drawn.program);
   for (std::size_t d = 0; d < expected.size(); ++d) {
     if (drawn.program.owners[d] != self) continue;
@@ -31,10 +31,10 @@ Bytes play(std::uint64_t seed, bool failures) {
   // All processes know the first task that fails.
   auto const first = std::ranges::find_if(drawn.program.steps, &Step::fails);
   EXPECT_EQ(failure != nullptr, first != drawn.program.steps.end());
-  if (!failure) return wire.sent();
+  if (!failure) return transport.sent();
   EXPECT_EQ(failure->position, std::ranges::count(drawn.program.steps.begin(), first, false, &Step::last_use));
   EXPECT_NE(failure->what.find("fails on purpose"), std::string::npos) << failure->what;
-  return wire.sent();
+  return transport.sent();
 }
 
 // All processes play all seeds, even after a failed expectation: the others wait for this one.
@@ -52,13 +52,13 @@ TEST(Mpi, EveryTaskReadsWhatTheSequentialProgramWould) {
 }
 
 TEST(Mpi, ProcessesThatSubmitOtherTasksAreToldSo) {
-  MpiWire wire(MPI_COMM_WORLD);
-  wire.connect({.exchange = nullptr, .bytes_at = nullptr, .apply = [] {}});
-  wire.start();
-  EXPECT_EQ(wire.agree(17, nullptr), nullptr);
-  if (wire.count() == 1) return;
-  auto const last = wire.count() - 1;
-  EXPECT_EQ(message_of([&] { wire.agree(wire.self().value() == last ? 18 : 17, nullptr); }),
+  MpiTransport transport(MPI_COMM_WORLD);
+  transport.connect({.exchange = nullptr, .bytes_at = nullptr, .apply = [] {}});
+  transport.start();
+  EXPECT_EQ(transport.agree(17, nullptr), nullptr);
+  if (transport.count() == 1) return;
+  auto const last = transport.count() - 1;
+  EXPECT_EQ(message_of([&] { transport.agree(transport.self().value() == last ? 18 : 17, nullptr); }),
             "process " + std::to_string(last) +
                 " has submitted other data or tasks than process 0: all processes submit "
                 "the same, in the same order");
@@ -66,13 +66,13 @@ TEST(Mpi, ProcessesThatSubmitOtherTasksAreToldSo) {
 
 // Run alone by CMakeLists.txt, which expects that the job ends soon and fails.
 TEST(Mpi, DISABLED_OneProcessDies) {
-  MpiWire wire(MPI_COMM_WORLD);
-  RandomProcesses const drawn(1, wire.count(), false);
-  OneProcess process(wire.self().value(), drawn, wire);
-  wire.start();
-  if (wire.self().value() + 1 == wire.count()) std::raise(SIGKILL);
-  process.run(drawn, wire.self().value());
-  wire.barrier();
+  MpiTransport transport(MPI_COMM_WORLD);
+  RandomProcesses const drawn(1, transport.count(), false);
+  OneProcess process(transport.self().value(), drawn, transport);
+  transport.start();
+  if (transport.self().value() + 1 == transport.count()) std::raise(SIGKILL);
+  process.run(drawn, transport.self().value());
+  transport.barrier();
 }
 
 TEST(Mpi, FailuresReachTheReadersOfOtherProcesses) { play_seeds(10'001, 50, true); }

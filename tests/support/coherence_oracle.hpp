@@ -164,7 +164,7 @@ class CoherenceOracle {
     Contents contents;
   };
 
-  struct OpenShipment {
+  struct OpenOutgoingValue {
     ShipCommand command;
     Contents contents;
   };
@@ -258,7 +258,7 @@ class CoherenceOracle {
   std::map<DataId, Place> m_results;     // for the values that tasks make of varying data, beside their places
   std::map<WorkerId, TaskId> m_aborted;  // the last one of each worker
   std::map<TransferId, OpenCopy> m_open_copies;
-  std::map<TaskId, OpenShipment> m_open_shipments;
+  std::map<TaskId, OpenOutgoingValue> m_open_outgoing_values;
   std::map<LinkId, std::uint32_t> m_in_flight;
   std::vector<std::vector<TaskId>> m_lanes;  // running and queued, by worker
   std::set<std::size_t> m_touched;           // cells since the last event

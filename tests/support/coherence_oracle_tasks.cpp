@@ -405,7 +405,7 @@ void CoherenceOracle::act(ShipCommand const& ship) {
           [&] { return what() + " ships " + name(ship.data) + " which it does not read, or before it has begun"; });
   require(ship.bytes == std::max<Bytes>(m_data[ship.data.index()].bytes, 1),
           [&] { return what() + " ships a wrong size"; });
-  OpenShipment open{ship, {}};
+  OpenOutgoingValue open{ship, {}};
   auto const used = spots(ship.data, ship.from);
   for (std::size_t c = 0; c < used.size(); ++c) {
     auto& expected = task.expected[0][c];
@@ -417,12 +417,13 @@ void CoherenceOracle::act(ShipCommand const& ship) {
     ++used[c]->readers;
   }
   check_version(ship.data, open.contents.front(), ship.version);
-  require(m_open_shipments.emplace(ship.task, std::move(open)).second, [&] { return what() + " ships twice at once"; });
+  require(m_open_outgoing_values.emplace(ship.task, std::move(open)).second,
+          [&] { return what() + " ships twice at once"; });
 }
 
 void CoherenceOracle::event(Shipped const& shipped) {
-  auto const [ship, contents] = m_open_shipments.at(shipped.task);
-  m_open_shipments.erase(shipped.task);
+  auto const [ship, contents] = m_open_outgoing_values.at(shipped.task);
+  m_open_outgoing_values.erase(shipped.task);
   auto const used = spots(ship.data, ship.from);
   for (std::size_t c = 0; c < used.size(); ++c) {
     require(used[c]->content == contents[c], [&] { return name(ship.data) + " changed while it was sent"; });
@@ -437,7 +438,7 @@ void CoherenceOracle::act(RetireCommand const& retired) {
   // A value that another process asked for could not be brought to where it is sent from.
   bool const external = m_codelets[task.codelet.index()].external;
   if (task.state == State::Running && external && !writes(task.accesses[0].mode) && m_planner && m_planner->failed()) {
-    require(!m_open_shipments.contains(retired.task), [&] { return what() + " fails while it ships"; });
+    require(!m_open_outgoing_values.contains(retired.task), [&] { return what() + " fails while it ships"; });
     task.state = State::Failed;
   }
   require(task.state != State::Running, [&] { return what() + " is retired while it runs"; });

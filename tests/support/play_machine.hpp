@@ -8,7 +8,7 @@
 #include <granary/detail/core/backends/device_launcher.hpp>
 #include <granary/detail/core/backends/device_memory.hpp>
 #include <granary/detail/core/backends/emulated_api.hpp>
-#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_copy_backend.hpp>
 #include <granary/detail/core/backends/host_workers.hpp>
 #include <granary/detail/core/engine/engine.hpp>
 #include <granary/detail/outofcore/disk_node.hpp>
@@ -95,7 +95,7 @@ class PlayMachine {
   [[nodiscard]] EngineBackends backends() {
     EngineBackends backends;
     backends.workers = std::make_shared<HostWorkers>(m_machine.workers.size());
-    auto const host = std::make_shared<HostCopies>();
+    auto const host = std::make_shared<HostCopyBackend>();
     std::unique_ptr<DeviceCopies> devices;
     if (m_api) devices = std::make_unique<DeviceCopies>(m_api, m_pinned);
     for (auto const& link : m_machine.links) {

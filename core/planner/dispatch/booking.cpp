@@ -22,7 +22,7 @@ Booking::Booking(PlannerContext& context, BookingOptions const& options, Movemen
       m_movement(movement),
       m_options(options),
       m_others(context.topology.peers()),
-      m_host(context.topology.dock()),
+      m_host(context.topology.send_node()),
       m_most_tasks(options.max_live_tasks == 0 || options.policy == BookingPolicy::None
                        ? std::numeric_limits<std::uint64_t>::max()
                        : options.max_live_tasks) {
@@ -95,7 +95,7 @@ bool Booking::is_own_outside(LiveTask const& task) const {
   return !task.handover() && !m_context.codelets[task.codelet.index()].stub;
 }
 
-// Only tasks of this process read the value of another one, and its arrival alone writes it.
+// Only tasks of this process read the value of another one, and its incoming value alone writes it.
 bool Booking::books(DataId data, Datum const& datum) const {
   if (!may_book(datum)) return false;
   if (!datum.home.valid()) return datum.version > 0 && (datum.users > 0 || datum.value.made());

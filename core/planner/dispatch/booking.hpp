@@ -89,7 +89,7 @@ class GRANARY_EXPORT Booking {
   Movement const& m_movement;
   BookingOptions m_options;
   NodeId m_others;                   // the node of the other processes
-  NodeId m_host;                     // where the data lie: the dock, or the first node of the host
+  NodeId m_host;                     // where the data lie: the send node, or the first node of the host
   std::vector<NodeId> m_hosts;       // all of it that have a limit
   bool m_limited = false;            // the memory of m_host is
   bool m_keeps_temporaries = false;  // no storage takes them from m_host

@@ -22,14 +22,14 @@ std::vector<TaskId> Commuting::free(TaskId task, AccessList const& accesses) {
   std::vector<Queue> freed;
   for_each_commuting(accesses, [&](DataId data) {
     auto const found = m_tokens.find(data);
-    if (found == m_tokens.end() || found->second.holder != task) return;
-    found->second.holder = {};
+    if (found == m_tokens.end() || found->second.owner != task) return;
+    found->second.owner = {};
     freed.push_back({&found->second, found->second.waiting.begin()});
   });
   std::vector<TaskId> chosen;
   while (true) {
     std::erase_if(freed, [](Queue const& queue) {
-      return queue.token->holder.valid() || queue.next == queue.token->waiting.end();
+      return queue.token->owner.valid() || queue.next == queue.token->waiting.end();
     });
     if (freed.empty()) break;
     auto& first = *std::ranges::min_element(freed, {}, [](Queue const& queue) { return *queue.next; });
@@ -41,15 +41,14 @@ std::vector<TaskId> Commuting::free(TaskId task, AccessList const& accesses) {
   }
   for_each_commuting(accesses, [&](DataId data) {
     auto const found = m_tokens.find(data);
-    if (found != m_tokens.end() && !found->second.holder.valid() && found->second.waiting.empty())
-      m_tokens.erase(found);
+    if (found != m_tokens.end() && !found->second.owner.valid() && found->second.waiting.empty()) m_tokens.erase(found);
   });
   return chosen;
 }
 
-TaskId Commuting::holder(DataId data) const {
+TaskId Commuting::owner(DataId data) const {
   auto const found = m_tokens.find(data);
-  return found != m_tokens.end() ? found->second.holder : TaskId();
+  return found != m_tokens.end() ? found->second.owner : TaskId();
 }
 
 bool Commuting::can_take(LiveTask const& task) const {
@@ -61,7 +60,7 @@ bool Commuting::can_take(LiveTask const& task) const {
 void Commuting::give(LiveTask const& task) {
   for_each_commuting(task.accesses, [&](DataId data) {
     auto& token = m_tokens[data];
-    token.holder = task.id;
+    token.owner = task.id;
     token.waiting.erase({task.priority, task.id});
   });
 }

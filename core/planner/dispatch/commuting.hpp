@@ -28,13 +28,13 @@ class Commuting {
   /// and each more urgent one that still waits for another token.
   std::vector<TaskId> free(TaskId task, AccessList const& accesses);
   /// The task that has its turn on the datum, or an invalid id.
-  [[nodiscard]] TaskId holder(DataId data) const;
+  [[nodiscard]] TaskId owner(DataId data) const;
   /// Calls `function(TaskId)` for each task, other than this one, that has a token which this one needs.
   template <class Function>
   void for_each_before(LiveTask const& task, Function&& function) const {
     for (auto const& access : task.accesses) {
       if (access.repeated || !commutes(access.mode)) continue;
-      TaskId const other = holder(access.data);
+      TaskId const other = owner(access.data);
       if (other.valid() && other != task.id) function(other);
     }
   }
@@ -50,7 +50,7 @@ class Commuting {
     bool operator==(Waiting const&) const = default;
   };
   struct Token {
-    TaskId holder;
+    TaskId owner;
     std::set<Waiting> waiting;  // the most urgent first
   };
 

@@ -353,10 +353,10 @@ void Dispatch::release_places(TaskId but) {
   }
 }
 
-bool Dispatch::give_way(bool to_shipments) {
-  if (std::exchange(m_gives_way, to_shipments) == to_shipments) return false;
-  m_movement.evict_whatever(to_shipments);
-  if (to_shipments) release_places({});
+bool Dispatch::give_way(bool to_outgoing_values) {
+  if (std::exchange(m_gives_way, to_outgoing_values) == to_outgoing_values) return false;
+  m_movement.evict_whatever(to_outgoing_values);
+  if (to_outgoing_values) release_places({});
   post_room_on_all_nodes();
   return true;
 }

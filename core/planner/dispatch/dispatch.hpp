@@ -56,7 +56,7 @@ class Dispatch {
   /// or ends, no other task takes places. False if there is none, or one is exclusive already.
   bool make_oldest_exclusive();
   /// `true`: tasks release places and take none until `false`, for values that others asked for. False: so before.
-  bool give_way(bool to_shipments);
+  bool give_way(bool to_outgoing_values);
   /// The exclusive task, or an invalid id.
   [[nodiscard]] TaskId exclusive() const { return m_exclusive; }
   /// Asks all groups for ready tasks again, once for each time that all stand still; false if that was done.

@@ -110,12 +110,12 @@ void Failures::copy_failed(TransferId id, std::exception_ptr error) {
     bool const lost = is_device_lost(error) && machine[from].kind == NodeKind::Device;
     home_failed(transfer.data, lost ? from : NodeId(), std::move(error));
     m_movement.find_ways_anew(transfer.data);
-    m_shipments.fetch_again(transfer.data, transfer.to.node);
+    m_outgoing_values.fetch_again(transfer.data, transfer.to.node);
   } else {
     fail_waiting_for(transfer.data, transfer.to.node, error);
   }
   m_movement.settle(transfer);
-  m_shipments.look_for_arrived(transfer.data);
+  m_outgoing_values.look_for_arrived(transfer.data);
   m_dispatch.look_for_complete(transfer.data);
 }
 
@@ -137,7 +137,7 @@ void Failures::fail_waiting_for(DataId data, NodeId node, std::exception_ptr con
     fail_waiting_for(data, behind, error);
   m_movement.give_up_fetch(data, node);
   auto& tasks = m_dispatch.tasks();
-  for (TaskId const shipment : m_shipments.give_up(data, node)) task_failed(tasks[shipment], error);
+  for (TaskId const outgoing_value : m_outgoing_values.give_up(data, node)) task_failed(tasks[outgoing_value], error);
   auto const waits = [&](TaskId id) {
     return !tasks[id].cancelled && std::ranges::any_of(tasks[id].accesses, [&](Access const& access) {
       return access.data == data && reads(access.mode) && !m_movement.data()[data].on(node)->valid;
@@ -194,11 +194,11 @@ bool Failures::fail_one() {
   return true;
 }
 
-bool Failures::fail_shipment() {
-  TaskId const id = m_shipments.give_up_without_room();
+bool Failures::fail_outgoing_value() {
+  TaskId const id = m_outgoing_values.give_up_without_room();
   if (!id.valid()) return false;
   LiveTask& task = m_dispatch.tasks()[id];
-  task_failed(task, out_of_room(m_shipments.dock(), m_dispatch.name_of(task)));
+  task_failed(task, out_of_room(m_outgoing_values.send_node(), m_dispatch.name_of(task)));
   return true;
 }
 

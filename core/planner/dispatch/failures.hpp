@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/planner/dispatch/handovers.hpp>
-#include <granary/detail/core/planner/dispatch/shipments.hpp>
+#include <granary/detail/core/planner/dispatch/outgoing_values.hpp>
 #include <granary/detail/core/planner/failure.hpp>
 
 #include <exception>
@@ -16,12 +16,12 @@ namespace granary::detail {
 class Failures {
  public:
   Failures(PlannerContext& context, SchedulerCalls& scheduler, Dispatch& dispatch, Handovers& handovers,
-           Shipments& shipments, Movement& movement)
+           OutgoingValues& outgoing_values, Movement& movement)
       : m_context(context),
         m_scheduler(scheduler),
         m_dispatch(dispatch),
         m_handovers(handovers),
-        m_shipments(shipments),
+        m_outgoing_values(outgoing_values),
         m_movement(movement) {}
 
   /// True if none is left to report.
@@ -52,7 +52,7 @@ class Failures {
   /// No room will become free: the exclusive task fails, or a datum does not get home. False if there is neither.
   bool fail_one();
   /// The same for a value that another process asked for: false if none waits for room, or one is being sent.
-  bool fail_shipment();
+  bool fail_outgoing_value();
 
  private:
   // Bounds the memory for tasks that have ended.
@@ -77,7 +77,7 @@ class Failures {
   SchedulerCalls& m_scheduler;
   Dispatch& m_dispatch;
   Handovers& m_handovers;
-  Shipments& m_shipments;
+  OutgoingValues& m_outgoing_values;
   Movement& m_movement;
   std::vector<Failure> m_failures;  // since the last report of all
   std::size_t m_reported = 0;       // of these, each for the only datum that it concerned; their `error` is null

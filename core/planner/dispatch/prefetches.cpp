@@ -28,9 +28,9 @@ Prefetches::Prefetches(PlannerContext const& context, PlanBoard const& board, Di
 
 void Prefetches::want(TaskId task, GroupId group, PlanPosition position) {
   NodeId const node = m_context.topology.group(group).node;
-  m_movement.ahead().remember_idle();
+  m_movement.early_fetch().remember_idle();
   for_each_input(m_dispatch.tasks()[task].accesses, [&](DataId data) {
-    LinkId const way = m_movement.ahead().way(data, node);
+    LinkId const way = m_movement.early_fetch().way(data, node);
     if (way.valid() && m_inputs[way.index()].insert({position, data, task}).second) ++m_wanted;
   });
 }
@@ -68,9 +68,9 @@ bool Prefetches::start_on(LinkId link) {
   auto& inputs = m_inputs[link.index()];
   NodeId const node = m_context.topology.machine()[link].to;
   auto const& memory = m_movement.memories()[node];
-  if (m_full[node.index()] == memory.changes || !m_movement.ahead().room_to_spare(node)) return false;
+  if (m_full[node.index()] == memory.changes || !m_movement.early_fetch().room_to_spare(node)) return false;
   // The value may have come, or be nearer elsewhere, since it was wanted.
-  for (LinkId way; !inputs.empty() && (way = m_movement.ahead().way(inputs.begin()->data, node)) != link;) {
+  for (LinkId way; !inputs.empty() && (way = m_movement.early_fetch().way(inputs.begin()->data, node)) != link;) {
     if (way.valid()) {
       m_inputs[way.index()].insert(inputs.extract(inputs.begin()));
     } else {
@@ -80,12 +80,12 @@ bool Prefetches::start_on(LinkId link) {
   }
   if (inputs.empty()) return false;
   DataId const data = inputs.begin()->data;
-  if (m_movement.ahead().bring(data, node)) {
+  if (m_movement.early_fetch().bring(data, node)) {
     inputs.erase(inputs.begin());
     --m_wanted;
     return true;
   }
-  if (m_movement.ahead().make_room(data, node, [&](DataId other) { return used(other, node); })) return true;
+  if (m_movement.early_fetch().make_room(data, node, [&](DataId other) { return used(other, node); })) return true;
   m_full[node.index()] = memory.changes;
   return false;
 }

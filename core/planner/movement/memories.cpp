@@ -352,7 +352,7 @@ void Memories::clear(NodeId id) {
 void Memories::room_may_have_changed(NodeId id) {
   auto& node = m_nodes[id.index()];
   ++node.changes;
-  if (node.waiting > 0 || node.shipments > 0 || !node.transits.empty() || !node.write_backs.empty())
+  if (node.waiting > 0 || node.unsent > 0 || !node.transits.empty() || !node.write_backs.empty())
     m_context.agenda.post(Agenda::GiveRoom{id});
   for (NodeId const other : m_wait_for_reserves) m_context.agenda.post(Agenda::GiveRoom{other});
   m_wait_for_reserves.clear();

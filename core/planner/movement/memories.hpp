@@ -40,7 +40,7 @@ class GRANARY_EXPORT Memories {
     std::deque<DataId> transits = {};        // data that wait for room on their way to a holder
     std::deque<WriteBack> write_backs = {};  // data that wait for room on their way home
     std::uint32_t waiting = 0;               // holders that wait for room
-    std::uint32_t shipments = 0;             // values that wait for room to be sent from here
+    std::uint32_t unsent = 0;                // values that wait for room to be sent from here
     std::uint32_t holders = 0;               // those that got it
     std::uint64_t changes = 1;               // counts what room_may_have_changed was told
   };

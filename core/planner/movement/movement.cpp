@@ -40,7 +40,7 @@ Movement::Movement(PlannerContext& context, EvictionCalls& eviction, ReplicaList
       m_homes(context, m_data, m_overlaps, m_links, m_memories, m_routes),
       m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes),
       m_changes(context, m_data, m_memories, m_kept, m_results, m_routes, m_homes),
-      m_ahead(context, m_data, m_overlaps, m_memories, m_routes) {
+      m_early_fetch(context, m_data, m_overlaps, m_memories, m_routes) {
   eviction.look_into(m_data);
 }
 
@@ -111,8 +111,9 @@ void Movement::prefetch(DataId data, NodeId id) {
                           std::to_string(id.value()) + ": there is no such node");
   }
   bool const settled = !datum.value.lost() && datum.writers == 0 && !datum.released();
-  if (!settled || datum.on(id) != nullptr || !m_ahead.room_to_spare(id) || !m_ahead.way(data, id).valid()) return;
-  m_data[data].accessed = m_ahead.bring(data, id) || datum.accessed;  // it has more than its home
+  if (!settled || datum.on(id) != nullptr || !m_early_fetch.room_to_spare(id) || !m_early_fetch.way(data, id).valid())
+    return;
+  m_data[data].accessed = m_early_fetch.bring(data, id) || datum.accessed;  // it has more than its home
 }
 
 void Movement::will_not_use(DataId data) {
@@ -225,7 +226,7 @@ void Movement::let_go(AccessList const& accesses, NodeId node) {
     if (replica->slot == Slot::Pool) m_eviction.replica_used(access.data, node);
     if (--replica->pins > 0) continue;
     if (replica->valid) {
-      if (replica->slot == Slot::Pool) m_ahead.let_go(access.data, node);
+      if (replica->slot == Slot::Pool) m_early_fetch.let_go(access.data, node);
       continue;
     }
     m_routes.end_hops(access.data, node);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <granary/detail/core/base/export.hpp>
-#include <granary/detail/core/planner/movement/ahead.hpp>
 #include <granary/detail/core/planner/movement/changes.hpp>
+#include <granary/detail/core/planner/movement/early_fetch.hpp>
 #include <granary/detail/core/planner/movement/transfers.hpp>
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] KeptValues const& kept() const { return m_kept; }
   [[nodiscard]] Results& results() { return m_results; }
   [[nodiscard]] Results const& results() const { return m_results; }
-  [[nodiscard]] Ahead& ahead() { return m_ahead; }
+  [[nodiscard]] EarlyFetch& early_fetch() { return m_early_fetch; }
 
   /// Sends home the data of a handover (ReadWrite in the list). `done`: of the list, which are home already.
   enum class Way : std::uint8_t { Open, Under, Closed };
@@ -76,7 +76,7 @@ class GRANARY_EXPORT Movement {
 
   /// More or fewer holders wait for room on the node, or values that will be sent from there.
   void set_waiting(NodeId node, std::size_t holders) { m_memories[node].waiting = static_cast<std::uint32_t>(holders); }
-  void set_shipments(NodeId node, std::size_t n) { m_memories[node].shipments = static_cast<std::uint32_t>(n); }
+  void set_unsent(NodeId node, std::size_t n) { m_memories[node].unsent = static_cast<std::uint32_t>(n); }
   void evict_whatever(bool any) { m_memories.evict_whatever(any); }  ///< see Memories
   /// First to what is on its way home, then to what passes through.
   void give_room(NodeId node);
@@ -141,7 +141,7 @@ class GRANARY_EXPORT Movement {
   Homes m_homes;
   Transfers m_transfers;
   Changes m_changes;
-  Ahead m_ahead;
+  EarlyFetch m_early_fetch;
   std::vector<Memories::Lacking> m_lacking;  // scratch of `place`, as the next two
   std::vector<Bytes> m_taken;
   std::vector<DataId> m_own;

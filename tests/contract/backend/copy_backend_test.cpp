@@ -5,7 +5,7 @@
 #include <granary/detail/core/backends/device_copies.hpp>
 #include <granary/detail/core/backends/device_memory.hpp>
 #include <granary/detail/core/backends/emulated_api.hpp>
-#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_copy_backend.hpp>
 #include <granary/detail/outofcore/disk_node.hpp>
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class CopyBackendContract : public testing::TestWithParam<Kind> {
   CopyBackendContract() {
     switch (GetParam()) {
       case Kind::Memory:
-        m_there = m_back = std::make_shared<HostCopies>();
+        m_there = m_back = std::make_shared<HostCopyBackend>();
         m_host.resize(far_bytes);
         m_far = m_host.data();
         break;

@@ -129,8 +129,8 @@ void ClusterOracle::on_event(std::uint32_t process, Event const& event, NewIds i
   } else if (auto const* const back = std::get_if<TaskReturned>(&event)) {
     returned(process, *back);
   } else if (auto const* const shipped = std::get_if<Shipped>(&event)) {
-    auto const [ship, content] = m_processes[process].shipments.at(shipped->task);
-    m_processes[process].shipments.erase(shipped->task);
+    auto const [ship, content] = m_processes[process].outgoing_values.at(shipped->task);
+    m_processes[process].outgoing_values.erase(shipped->task);
     auto& from = spot(process, ship.data, ship.from);
     require(from.content == content, [&] { return name(process, ship.data) + " changed while it was sent"; });
     --from.readers;
@@ -167,7 +167,9 @@ void ClusterOracle::submitted(std::uint32_t process, TaskSubmission const& event
   auto const& codelet = own.codelets[event.codelet.index()];
   auto& task = m_tasks.at(event.position);
   LocalTask local;
-  local.kind = !codelet.external ? Kind::Own : codelet.name == "arrival" ? Kind::Arrival : Kind::Shipment;
+  local.kind = !codelet.external                  ? Kind::Own
+               : codelet.name == "incoming value" ? Kind::IncomingValue
+                                                  : Kind::OutgoingValue;
   local.position = event.position;
   auto const what = [&] { return "task " + std::to_string(event.position); };
   if (local.kind == Kind::Own) {
@@ -190,7 +192,7 @@ void ClusterOracle::submitted(std::uint32_t process, TaskSubmission const& event
     local.data = event.accesses[0].data;
     auto& datum = own.data.at(local.data);
     local.datum = datum.datum;
-    bool const arrives = local.kind == Kind::Arrival;
+    bool const arrives = local.kind == Kind::IncomingValue;
     require(datum.remote == arrives && (task.process == process) == arrives,
             [&] { return "a stub for " + what() + " is on a wrong process"; });
     if (arrives) datum.position = event.position;
@@ -435,9 +437,10 @@ void ClusterOracle::ended(std::uint32_t process, TaskId id, bool success) {
   auto& own = m_processes[process];
   auto& local = own.tasks.at(id);
   local.over = success;
-  if (local.kind == Kind::Arrival) return end_arrival(process, local, success);
-  if (local.kind == Kind::Shipment) {
-    require(!own.shipments.contains(id), [&] { return "a shipment ends while it sends " + name(process, local.data); });
+  if (local.kind == Kind::IncomingValue) return end_incoming_value(process, local, success);
+  if (local.kind == Kind::OutgoingValue) {
+    require(!own.outgoing_values.contains(id),
+            [&] { return "an outgoing value ends while it sends " + name(process, local.data); });
     return;
   }
   leave_lane(process, id);
@@ -480,9 +483,9 @@ void ClusterOracle::end_own(std::uint32_t process, LocalTask& local, bool succes
   m_counts.tasks_run += success ? 1 : 0;
 }
 
-void ClusterOracle::end_arrival(std::uint32_t process, LocalTask& local, bool success) {
+void ClusterOracle::end_incoming_value(std::uint32_t process, LocalTask& local, bool success) {
   auto& home = m_processes[process].data.at(local.data).home;
-  require(home.written, [] { return std::string("an arrival ends that has not begun"); });
+  require(home.written, [] { return std::string("an incoming value ends that has not begun"); });
   home.written = false;
   home.content.reset();
   if (!success) return;
@@ -490,16 +493,16 @@ void ClusterOracle::end_arrival(std::uint32_t process, LocalTask& local, bool su
   home.content = value(source);
   require(home.content.has_value(),
           [&] { return name(process, local.data) + " arrives before it was made, or although it was not"; });
-  ++m_counts.arrivals;
+  ++m_counts.incoming_values;
 }
 
 void ClusterOracle::act(std::uint32_t process, BeginCommand const& begun) {
   auto& local = m_processes[process].tasks.at(begun.task);
   require(local.kind != Kind::Own && !local.begun, [] { return std::string("a task begins that is no stub"); });
   local.begun = true;
-  if (local.kind == Kind::Arrival) {
+  if (local.kind == Kind::IncomingValue) {
     auto& home = m_processes[process].data.at(local.data).home;
-    require(home.readers == 0 && !home.written, [] { return std::string("an arrival writes what is in use"); });
+    require(home.readers == 0 && !home.written, [] { return std::string("an incoming value writes what is in use"); });
     home.written = true;
   } else {
     require(value(source_of(local.position, local.datum)).has_value(),
@@ -511,7 +514,7 @@ void ClusterOracle::act(std::uint32_t process, ShipCommand const& ship) {
   auto& own = m_processes[process];
   auto& local = own.tasks.at(ship.task);
   auto const what = [&] { return name(process, ship.data) + " is sent"; };
-  require(local.kind == Kind::Shipment && local.begun && !local.over && local.data == ship.data,
+  require(local.kind == Kind::OutgoingValue && local.begun && !local.over && local.data == ship.data,
           [&] { return what() + " by a wrong task"; });
   auto& from = spot(process, ship.data, ship.from);
   Content const expected = value(source_of(local.position, local.datum));
@@ -519,7 +522,7 @@ void ClusterOracle::act(std::uint32_t process, ShipCommand const& ship) {
           [&] { return what() + " with " + text(from.content) + " instead of " + text(expected); });
   require(ship.bytes == moved_bytes(local.datum, from.content), [&] { return what() + " with a wrong size"; });
   ++from.readers;
-  require(own.shipments.emplace(ship.task, OpenShipment{ship, from.content}).second,
+  require(own.outgoing_values.emplace(ship.task, OpenOutgoingValue{ship, from.content}).second,
           [&] { return what() + " twice at once"; });
   m_processes[m_tasks.at(local.position).process].under_way[{local.datum, local.position}].push_back(from.content);
   ++m_counts.sent;
@@ -544,7 +547,7 @@ void ClusterOracle::act(std::uint32_t process, ForgetCommand const& forgotten) {
   for (auto const& [transfer, copy] : own.copies) {
     require(copy.command.data != forgotten.data, [&] { return what() + "while it is copied"; });
   }
-  for (auto const& [task, ship] : own.shipments) {
+  for (auto const& [task, ship] : own.outgoing_values) {
     require(ship.command.data != forgotten.data, [&] { return what() + "while it is sent"; });
   }
   local.forgotten = true;
@@ -625,7 +628,8 @@ void ClusterOracle::judge_rest() {
     auto& own = m_processes[p];
     auto const what = [&] { return "process " + std::to_string(p) + " is at rest, but "; };
     require(own.planner->idle(), [&] { return what() + "its planner is not"; });
-    require(own.copies.empty() && own.shipments.empty(), [&] { return what() + "copies or shipments are not"; });
+    require(own.copies.empty() && own.outgoing_values.empty(),
+            [&] { return what() + "copies or outgoing values are not"; });
     for (auto const& [data, local] : own.data) {
       require(!local.remote || local.forgotten, [&] { return what() + name(p, data) + " is not forgotten"; });
     }

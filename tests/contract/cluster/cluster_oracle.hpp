@@ -58,8 +58,8 @@ class ClusterOracle {
   struct Counts {
     std::size_t tasks_run = 0;
     std::size_t tasks_cancelled = 0;
-    std::size_t arrivals = 0;
-    std::size_t sent = 0;  ///< values; more than arrivals if some were asked for again
+    std::size_t incoming_values = 0;
+    std::size_t sent = 0;  ///< values; more than incoming values if some were asked for again
     std::size_t copies = 0;
     std::size_t turns = 0;
   };
@@ -113,7 +113,7 @@ class ClusterOracle {
     bool judged = false;
     bool copies_failed_for = false;
   };
-  enum class Kind { Own, Arrival, Shipment };
+  enum class Kind { Own, IncomingValue, OutgoingValue };
   struct LocalTask {
     Kind kind = Kind::Own;
     std::uint64_t position = 0;
@@ -144,7 +144,7 @@ class ClusterOracle {
     CopyCommand command;
     Content content;
   };
-  struct OpenShipment {
+  struct OpenOutgoingValue {
     ShipCommand command;
     Content content;
   };
@@ -156,7 +156,7 @@ class ClusterOracle {
     std::map<NodeId, std::map<Bytes, Region>> pools;
     std::map<DataId, Place> results;  // for values that tasks make of varying data, beside their places
     std::map<TransferId, OpenCopy> copies;
-    std::map<TaskId, OpenShipment> shipments;
+    std::map<TaskId, OpenOutgoingValue> outgoing_values;
     std::vector<std::vector<TaskId>> lanes;
     std::map<std::tuple<std::size_t, std::uint64_t>, std::deque<Content>> under_way;  // sent to it, by datum, position
     bool write_back_failed = false;                                                   // since the last rest
@@ -190,7 +190,7 @@ class ClusterOracle {
   void leave_lane(std::uint32_t process, TaskId task);
   void ended(std::uint32_t process, TaskId task, bool success);
   void end_own(std::uint32_t process, LocalTask& local, bool success);
-  void end_arrival(std::uint32_t process, LocalTask& local, bool success);
+  void end_incoming_value(std::uint32_t process, LocalTask& local, bool success);
   void sized(std::uint32_t process, Sized const& event);
   void end_copy(std::uint32_t process, TransferId transfer, bool success);
   void returned(std::uint32_t process, TaskReturned const& event);

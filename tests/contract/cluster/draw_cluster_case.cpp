@@ -103,7 +103,7 @@ struct ProcessNeeds {
   std::vector<Bytes> passing;  // the largest datum that passes
 };
 
-std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
+std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId send_node) {
   auto const& machine = drawn.machine;
   std::size_t const nodes = machine.nodes.size();
   std::vector<ProcessNeeds> needs(drawn.processes,
@@ -133,7 +133,7 @@ std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
         sum += (writes(mode) && data[d].bound > 0 ? 2 : 1) * size(d, process, n);
         own.passing[n] = std::max(own.passing[n], size(d, process, n));
         auto& owner = needs[drawn.owners[d]];
-        if (NodeId(static_cast<std::uint32_t>(n)) == dock)
+        if (NodeId(static_cast<std::uint32_t>(n)) == send_node)
           owner.passing[n] = std::max(owner.passing[n], size(d, drawn.owners[d], n));
       }
       bool const works = std::ranges::any_of(machine.workers, [&](Worker const& worker) {
@@ -148,7 +148,7 @@ std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
 void bound_memories_of_all(ClusterCase& drawn, bool exact, Random& random) {
   auto& machine = drawn.machine;
   Topology const topology(with_peers(machine, drawn.network, drawn.receives));
-  auto const needs = needs_of(drawn, topology.dock());
+  auto const needs = needs_of(drawn, topology.send_node());
   // Values without a home go to unbounded nodes without workers: disks stay unbounded, and one more if there is none.
   bool disk = std::ranges::any_of(machine.nodes, [](MemoryNode const& node) { return node.kind == NodeKind::Disk; });
   bool const all_have_homes = std::ranges::all_of(drawn.graph.operations, [](Operation const& operation) {

@@ -22,7 +22,7 @@ struct ClusterTotals {
 
   void add(ClusterCase const& drawn, ClusterCaseResult const& result) {
     using Counts = ClusterOracle::Counts;
-    for (auto const part : {&Counts::tasks_run, &Counts::tasks_cancelled, &Counts::arrivals, &Counts::sent,
+    for (auto const part : {&Counts::tasks_run, &Counts::tasks_cancelled, &Counts::incoming_values, &Counts::sent,
                             &Counts::copies, &Counts::turns}) {
       sums.counts.*part += result.counts.*part;
     }
@@ -58,8 +58,8 @@ ClusterTotals run_clusters(Seeds const& seeds, ClusterCaseOptions options) {
   }
   auto const& sums = totals.sums;
   GTEST_LOG_(INFO) << "seeds " << seeds.first << " to " << seeds.end - 1 << ": " << sums.counts.tasks_run
-                   << " tasks run, " << sums.counts.tasks_cancelled << " cancelled, " << sums.counts.arrivals
-                   << " arrivals, " << sums.counts.sent << " values sent, " << sums.counts.copies << " copies, "
+                   << " tasks run, " << sums.counts.tasks_cancelled << " cancelled, " << sums.counts.incoming_values
+                   << " incoming values, " << sums.counts.sent << " values sent, " << sums.counts.copies << " copies, "
                    << sums.evictions << " evictions, " << sums.messages << " messages, " << sums.failures
                    << " failures reported, " << sums.remote_failures << " of values from elsewhere, " << sums.refused
                    << " tasks refused, " << sums.returned << " given back, " << sums.counts.turns << " took turns";
@@ -71,7 +71,7 @@ TEST(ClusterContract, EveryPromiseIsKeptOnRandomClusters) {
   auto const totals = run_clusters(seeds, {});
   if (seeds.few) return;
   EXPECT_EQ(totals.sums.failures, 0U);
-  EXPECT_GT(totals.sums.counts.sent, totals.sums.counts.arrivals) << "no value was asked for again";
+  EXPECT_GT(totals.sums.counts.sent, totals.sums.counts.incoming_values) << "no value was asked for again";
 }
 
 TEST(ClusterContract, EveryPromiseIsKeptInTheLeastMemory) {
@@ -98,12 +98,12 @@ TEST(ClusterContract, EveryPromiseIsKeptWhereDataVaryInSize) {
     auto const totals = run_clusters(seeds, kind);
     if (seeds.few) continue;
     EXPECT_EQ(totals.sums.failures > 0, kind.faults);
-    EXPECT_GT(totals.sums.counts.arrivals, 1000U);
+    EXPECT_GT(totals.sums.counts.incoming_values, 1000U);
   }
 }
 
-// Values two nodes from the dock, whose way needs write-backs that pass the dock.
-TEST(ClusterContract, ShipmentsLetOthersPassTheDock) {
+// Values two nodes from the send node, whose way needs write-backs that pass the send node.
+TEST(ClusterContract, OutgoingValuesLetOthersPassTheAreSent) {
   for (std::uint64_t const seed : {3004034U, 3017536U})
     run_clusters(Seeds(seed, 1), {.any_machine = true, .booking = false});
 }

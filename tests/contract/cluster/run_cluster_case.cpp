@@ -279,7 +279,7 @@ class ClusterPlayer {
           continue;
         }
         ++m_result.failures;
-        bool const room = short_of_room && (!failure.task.valid() || failure.what.starts_with("task 'shipment'"));
+        bool const room = short_of_room && (!failure.task.valid() || failure.what.starts_with("task 'outgoing value'"));
         demand(room || what_of(failure.error).starts_with("injected"),
                failure.what + " failed by itself: " + what_of(failure.error));
         expected.emplace_back(ProcessId(p), failure.what);

@@ -20,13 +20,15 @@ namespace granary::test {
 
 using namespace detail;
 
-class LoopNetwork::LoopWire final : public Processes {
+class LoopNetwork::LoopTransport final : public Processes {
  public:
-  LoopWire(LoopNetwork& network, ProcessId self, std::uint64_t seed)
+  LoopTransport(LoopNetwork& network, ProcessId self, std::uint64_t seed)
       : m_network(network), m_self(self), m_delays(seed != 0), m_random(seed + self.value()) {}
 
   [[nodiscard]] ProcessId self() const override { return m_self; }
-  [[nodiscard]] std::uint32_t count() const override { return static_cast<std::uint32_t>(m_network.m_wires.size()); }
+  [[nodiscard]] std::uint32_t count() const override {
+    return static_cast<std::uint32_t>(m_network.m_transports.size());
+  }
   void start() override {
     m_thread = std::thread([this] { run(); });
   }
@@ -39,17 +41,17 @@ class LoopNetwork::LoopWire final : public Processes {
     wake();
     if (m_thread.joinable()) m_thread.join();
   }
-  std::optional<Heard> hear(Header const& ours, std::string text, Duration most) override {
+  std::optional<Gathered> try_allgather(Header const& ours, std::string text, Duration most) override {
     auto& meeting = m_network.m_meeting;
     std::unique_lock lock(meeting.mutex);
     m_header = ours;
     m_text = std::move(text);
     auto const number = meeting.number;
     if (++meeting.present == count()) {
-      Heard heard;
-      for (auto const& wire : m_network.m_wires) heard.headers.push_back(wire->m_header);
-      if (auto const speaker = speaker_of(heard.headers)) heard.text = m_network.m_wires[*speaker]->m_text;
-      for (auto const& wire : m_network.m_wires) wire->m_heard = heard;
+      Gathered gathered;
+      for (auto const& transport : m_network.m_transports) gathered.headers.push_back(transport->m_header);
+      if (auto const root = root_of(gathered.headers)) gathered.text = m_network.m_transports[*root]->m_text;
+      for (auto const& transport : m_network.m_transports) transport->m_gathered = gathered;
       meeting.present = 0;
       ++meeting.number;
       meeting.ended.notify_all();
@@ -60,7 +62,7 @@ class LoopNetwork::LoopWire final : public Processes {
     } else if (!meeting.ended.wait_for(lock, most, ended)) {
       return std::nullopt;
     }
-    return m_heard;
+    return m_gathered;
   }
 
  private:
@@ -74,7 +76,7 @@ class LoopNetwork::LoopWire final : public Processes {
   using Incoming = std::variant<Letter, Delivered>;
   using Key = std::pair<ProcessId, std::uint32_t>;
 
-  [[nodiscard]] LoopWire& other(ProcessId process) { return *m_network.m_wires[process.index()]; }
+  [[nodiscard]] LoopTransport& other(ProcessId process) { return *m_network.m_transports[process.index()]; }
 
   void run() {
     while (!m_stop) {
@@ -117,7 +119,7 @@ class LoopNetwork::LoopWire final : public Processes {
   void perform(Ship const& what) {
     other(what.to).put(Key{m_self, what.tag}, what);
     m_sent += what.bytes;
-    ends().exchange->sent(what.shipment);
+    ends().exchange->sent(what.outgoing_value);
   }
 
   // Called by others.
@@ -146,7 +148,7 @@ class LoopNetwork::LoopWire final : public Processes {
   // Under the lock of the meeting.
   Header m_header;
   std::string m_text;
-  Heard m_heard;
+  Gathered m_gathered;
   bool m_delays;
   Random m_random;
   std::atomic<bool> m_stop = false;
@@ -159,25 +161,25 @@ class LoopNetwork::LoopWire final : public Processes {
 
 LoopNetwork::LoopNetwork(std::uint32_t processes, std::uint64_t seed) {
   for (std::uint32_t p = 0; p < processes; ++p) {
-    m_wires.push_back(std::make_unique<LoopWire>(*this, ProcessId(p), seed));
+    m_transports.push_back(std::make_unique<LoopTransport>(*this, ProcessId(p), seed));
   }
 }
 
 LoopNetwork::~LoopNetwork() { stop(); }
 
 void LoopNetwork::stop() {
-  for (auto const& wire : m_wires) wire->stop();
+  for (auto const& transport : m_transports) transport->stop();
 }
 
-Processes& LoopNetwork::wire(ProcessId process) { return *m_wires[process.index()]; }
+Processes& LoopNetwork::transport(ProcessId process) { return *m_transports[process.index()]; }
 
 void LoopNetwork::start() {
-  for (auto const& wire : m_wires) wire->start();
+  for (auto const& transport : m_transports) transport->start();
 }
 
 Bytes LoopNetwork::sent() const {
   Bytes sum = 0;
-  for (auto const& wire : m_wires) sum += wire->sent();
+  for (auto const& transport : m_transports) sum += transport->sent();
   return sum;
 }
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,8 +23,8 @@ class LoopNetwork {
   LoopNetwork(LoopNetwork const&) = delete;
   LoopNetwork& operator=(LoopNetwork const&) = delete;
 
-  [[nodiscard]] Processes& wire(ProcessId process);
-  /// After all wires were connected.
+  [[nodiscard]] Processes& transport(ProcessId process);
+  /// After all transports were connected.
   void start();
   /// Before the engines end; nothing may be under way.
   void stop();
@@ -32,7 +32,7 @@ class LoopNetwork {
   [[nodiscard]] Bytes sent() const;
 
  private:
-  class LoopWire;
+  class LoopTransport;
   // A collective call: the last process that comes ends it.
   struct Meeting {
     std::mutex mutex;
@@ -41,7 +41,7 @@ class LoopNetwork {
     std::uint32_t present = 0;
   };
 
-  std::vector<std::unique_ptr<LoopWire>> m_wires;
+  std::vector<std::unique_ptr<LoopTransport>> m_transports;
   Meeting m_meeting;
 };
 

@@ -7,7 +7,7 @@
 #include <granary/detail/core/base/random.hpp>
 #include <granary/detail/core/model/peers.hpp>
 #include <granary/detail/distributed/distributed_submitter.hpp>
-#include <granary/detail/distributed/wires/queued_wire.hpp>
+#include <granary/detail/distributed/transports/queued_transport.hpp>
 
 #include <optional>
 #include <set>
@@ -128,7 +128,7 @@ struct RandomProcesses {
   Random random;
   std::uint32_t processes;
   Program program;
-  // Four values of a task, and the reserve of the dock.
+  // Four values of a task, and the reserve of the send node.
   std::int64_t words = random.between(6, 20);
   SmallMachine small{static_cast<std::uint32_t>(random.between(1, 2)), static_cast<Bytes>(words) * 8};
   std::string scheduler = every_scheduler[random.below(std::size(every_scheduler))];
@@ -136,12 +136,12 @@ struct RandomProcesses {
 };
 
 struct OneProcess {
-  OneProcess(std::uint32_t self, RandomProcesses const& drawn, QueuedWire& its_wire)
+  OneProcess(std::uint32_t self, RandomProcesses const& drawn, QueuedTransport& its_transport)
       : machine(with_peers(drawn.small.machine, {.bandwidth = 1e9}, 2)),
         topology(machine),
         copies(std::make_shared<LoggingCopies>(machine)),
-        wire(its_wire),
-        exchange(ProcessId(self), wire, [this](Event const& event) { engine->post(event); }) {
+        transport(its_transport),
+        exchange(ProcessId(self), transport, [this](Event const& event) { engine->post(event); }) {
     copies->values.resize(4096);
     std::vector<std::shared_ptr<CopyBackend>> by_link(machine.links.size());
     by_link[0] = by_link[1] = copies;
@@ -151,7 +151,7 @@ struct OneProcess {
     engine = std::make_unique<Engine>(topology, make_policies(drawn.scheduler, default_eviction(drawn.scheduler)),
                                       std::make_unique<AveragingEstimator>(),
                                       EngineBackends{std::make_shared<PlainWorkers>(), by_link}, options);
-    wire.connect(exchange, *engine);
+    transport.connect(exchange, *engine);
     submitter.emplace(
         ProcessId(self),
         [&program = drawn.program](DataDescription const&, std::uint64_t number) {
@@ -222,7 +222,7 @@ struct OneProcess {
   Machine machine;
   Topology topology;
   std::shared_ptr<LoggingCopies> copies;
-  QueuedWire& wire;
+  QueuedTransport& transport;
   Exchange exchange;
   std::unique_ptr<Engine> engine;
   std::optional<DistributedSubmitter> submitter;

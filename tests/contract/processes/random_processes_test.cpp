@@ -20,7 +20,7 @@ Bytes play(std::uint64_t seed, bool failures) {
   LoopNetwork network(drawn.processes, seed % 2 == 0 ? seed : 0);
   std::vector<std::unique_ptr<OneProcess>> all;
   for (std::uint32_t p = 0; p < drawn.processes; ++p) {
-    all.push_back(std::make_unique<OneProcess>(p, drawn, network.wire(ProcessId(p))));
+    all.push_back(std::make_unique<OneProcess>(p, drawn, network.transport(ProcessId(p))));
   }
   network.start();
   std::vector<std::thread> threads;

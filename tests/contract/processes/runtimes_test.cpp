@@ -18,11 +18,11 @@ class Make {
  public:
   Make(LoopNetwork& network, std::uint32_t process) : m_network(network), m_process(process) {}
   Runtime operator()(RuntimeOptions const& options) const {
-    auto& wire = m_network.wire(ProcessId(m_process));
-    wire.start();
-    return Runtime(options, std::shared_ptr<Processes>(&wire, [](Processes*) {}));
+    auto& transport = m_network.transport(ProcessId(m_process));
+    transport.start();
+    return Runtime(options, std::shared_ptr<Processes>(&transport, [](Processes*) {}));
   }
-  [[nodiscard]] bool is_last() const { return m_process + 1 == m_network.wire(ProcessId(0)).count(); }
+  [[nodiscard]] bool is_last() const { return m_process + 1 == m_network.transport(ProcessId(0)).count(); }
 
  private:
   LoopNetwork& m_network;

@@ -180,7 +180,7 @@ TEST(ClusterSimulator, AKeyMayNameAnotherDatumWhenAProcessIsThatFar) {
   run.cluster->release_data(read);
   EXPECT_EQ(run.stored("later", 200), read);
   EXPECT_TRUE(run.failures().empty());
-  EXPECT_EQ(run.cluster->process(ProcessId(0)).planner().statistics().shipments.bytes, 100U);
+  EXPECT_EQ(run.cluster->process(ProcessId(0)).planner().statistics().outgoing_values.bytes, 100U);
 }
 
 TEST(ClusterSimulator, TellsOfAFailureOnceWhoeverDependsOnIt) {
@@ -196,9 +196,11 @@ TEST(ClusterSimulator, TellsOfAFailureOnceWhoeverDependsOnIt) {
   // reason for the tasks of others that do not run.
   run.submit({reading(a), changing(c)});
   run.submit({reading(c)});
-  EXPECT_THAT(run.failures(),
-              ElementsAre("process 2: task 'arrival' 3: process 0: task 'shipment' reads data 'a', which an earlier "
-                          "failure left without a value"));
+  EXPECT_THAT(
+      run.failures(),
+      ElementsAre(
+          "process 2: task 'incoming value' 3: process 0: task 'outgoing value' reads data 'a', which an earlier "
+          "failure left without a value"));
   run.submit({{a, AccessMode::Write}});
   run.submit({reading(a), changing(b), reading(c)});
   EXPECT_TRUE(run.failures().empty()) << "it is written again";
@@ -227,7 +229,7 @@ TEST(ClusterSimulator, ARefusedTaskLeavesTheOthersAsTheyAre) {
     failures = run.failures();
     EXPECT_EQ(refusal, "task 'work' reads data 'lost', which an earlier failure left without a value");
     EXPECT_TRUE(failures.empty());
-    EXPECT_EQ(run.cluster->process(ProcessId(1)).planner().statistics().shipments.transfers, 0U);
+    EXPECT_EQ(run.cluster->process(ProcessId(1)).planner().statistics().outgoing_values.transfers, 0U);
   }
 }
 

@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class NoWire final : public Wire {
+class NoTransport final : public Transport {
  public:
   void send(ProcessId, Message) override {}
   void expect(ProcessId, std::uint32_t, CopyCommand const&) override {}
@@ -66,7 +66,7 @@ class Written final : public Submitter {
 // Data 0, 2, 4, ... belong to process 0, the others to process 1.
 struct Process {
   explicit Process(std::uint32_t self)
-      : exchange(ProcessId(self), wire, [](Event const&) {}),
+      : exchange(ProcessId(self), transport, [](Event const&) {}),
         written(exchange),
         submitter(
             ProcessId(self),
@@ -82,7 +82,7 @@ struct Process {
     return submitter.submit({.codelet = work, .accesses = accesses}, {});
   }
 
-  NoWire wire;
+  NoTransport transport;
   Exchange exchange;
   Written written;
   DistributedSubmitter submitter;
@@ -101,9 +101,9 @@ TEST(DistributedSubmitter, EachProcessSubmitsItsTasksAndTheStubsThatConcernIt) {
     process->submit({{a, AccessMode::Read}, {b, AccessMode::ReadWrite}});
     process->submit({{a, AccessMode::Write}});
   }
-  EXPECT_THAT(zero.written.told(), ElementsAre("work at 0: w0", "shipment at 1: r0", "work at 3: w0"));
-  EXPECT_THAT(one.written.told(), ElementsAre("data a of another process", "arrival at 1: w1", "work at 1: r1 w0",
-                                              "work at 2: r1 w0", "release 1"));
+  EXPECT_THAT(zero.written.told(), ElementsAre("work at 0: w0", "outgoing value at 1: r0", "work at 3: w0"));
+  EXPECT_THAT(one.written.told(), ElementsAre("data a of another process", "incoming value at 1: w1",
+                                              "work at 1: r1 w0", "work at 2: r1 w0", "release 1"));
 }
 
 TEST(DistributedSubmitter, AValueIsSentAgainAfterAllWereLetGo) {
@@ -112,7 +112,8 @@ TEST(DistributedSubmitter, AValueIsSentAgainAfterAllWereLetGo) {
   one.submitter.let_go_of_all();
   one.written.told();
   one.submit({{a, AccessMode::Read}, {b, AccessMode::Write}});
-  EXPECT_THAT(one.written.told(), ElementsAre("data a of another process", "arrival at 1: w2", "work at 1: r2 w0"));
+  EXPECT_THAT(one.written.told(),
+              ElementsAre("data a of another process", "incoming value at 1: w2", "work at 1: r2 w0"));
   one.submitter.last_use(a);
   EXPECT_THAT(one.written.told(), ElementsAre("release 2"));
 }

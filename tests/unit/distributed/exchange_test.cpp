@@ -26,9 +26,9 @@ using Log = std::vector<std::string>;
 std::string text(ValueId value) { return std::to_string(value.key.value()) + "." + std::to_string(value.version); }
 
 /// Writes down what the exchange asks for.
-class RecordingWire final : public Wire {
+class RecordingTransport final : public Transport {
  public:
-  explicit RecordingWire(Log& log) : m_log(log) {}
+  explicit RecordingTransport(Log& log) : m_log(log) {}
 
   void send(ProcessId to, Message message) override {
     last = message;
@@ -104,14 +104,14 @@ class ExchangeOfTwo : public ::testing::Test {
 
   Log log;
   std::vector<Event> posted;
-  RecordingWire wire{log};
-  Exchange exchange{self, wire, [this](Event const& event) {
+  RecordingTransport transport{log};
+  Exchange exchange{self, transport, [this](Event const& event) {
                       posted.push_back(event);
                       log.push_back(test::to_text(event));
                     }};
 };
 
-TEST_F(ExchangeOfTwo, AnArrivalEndsWhenItHasBegunAndItsValueIsAnnounced) {
+TEST_F(ExchangeOfTwo, AnIncomingValueEndsWhenItHasBegunAndItsValueIsAnnounced) {
   arrive(TaskId(4));
   EXPECT_THAT(taken(), IsEmpty());
   announced();
@@ -123,7 +123,7 @@ TEST_F(ExchangeOfTwo, AnArrivalEndsWhenItHasBegunAndItsValueIsAnnounced) {
   EXPECT_TRUE(exchange.at_rest());
 }
 
-TEST_F(ExchangeOfTwo, AnAnnouncementMayComeBeforeTheArrivalIsSubmitted) {
+TEST_F(ExchangeOfTwo, AnAnnouncementMayComeBeforeTheIncomingValueIsSubmitted) {
   announced();
   EXPECT_FALSE(exchange.at_rest());
   exchange.prepare({.value = value, .peer = other, .local = local});
@@ -142,10 +142,10 @@ TEST_F(ExchangeOfTwo, AnAnnouncementTellsTheSizeOfAValueThatVaries) {
   offer(TaskId(5));
   exchange.begin({TaskId(5), 23});
   ASSERT_THAT(taken(), ElementsAre("to 1: announce 5.3"));
-  EXPECT_EQ(wire.last.bytes, 23U);
+  EXPECT_EQ(transport.last.bytes, 23U);
 }
 
-TEST_F(ExchangeOfTwo, AnAnnouncedFailureFailsTheArrivalAndNeedsNoLetGo) {
+TEST_F(ExchangeOfTwo, AnAnnouncedFailureFailsTheIncomingValueAndNeedsNoLetGo) {
   arrive(TaskId(4));
   announced(value, elsewhere());
   EXPECT_THAT(taken(), ElementsAre("task 4 failed"));
@@ -180,7 +180,7 @@ TEST_F(ExchangeOfTwo, ARefusalFailsTheCopyAndNothingIsExpectedAnyMore) {
   EXPECT_THAT(taken(), ElementsAre("to 1: let go of 5.3")) << "the owner waits for that";
 }
 
-TEST_F(ExchangeOfTwo, AShipmentIsAnnouncedSentAsOftenAsAskedForAndLetGo) {
+TEST_F(ExchangeOfTwo, AOutgoingValueIsAnnouncedSentAsOftenAsAskedForAndLetGo) {
   offer(TaskId(6));
   EXPECT_THAT(taken(), IsEmpty());
   exchange.begin({TaskId(6)});
@@ -214,7 +214,7 @@ TEST_F(ExchangeOfTwo, WhatIsAskedForWhileItIsSentIsSentAgainAfterwards) {
   EXPECT_THAT(taken(), ElementsAre("ship data 2 to 1 by 1, priority 7", "task 6 shipped", "task 6 asked for"));
 }
 
-TEST_F(ExchangeOfTwo, AShipmentThatIsLetGoWhileItIsSentEndsAfterwards) {
+TEST_F(ExchangeOfTwo, AOutgoingValueThatIsLetGoWhileItIsSentEndsAfterwards) {
   offered(TaskId(6));
   asked(0);
   ship(TaskId(6));
@@ -225,7 +225,7 @@ TEST_F(ExchangeOfTwo, AShipmentThatIsLetGoWhileItIsSentEndsAfterwards) {
   EXPECT_THAT(taken(), ElementsAre("task 6 shipped", "task 6 done"));
 }
 
-TEST_F(ExchangeOfTwo, AShipmentThatFailsBeforeItIsAnnouncedIsAnnouncedAsFailed) {
+TEST_F(ExchangeOfTwo, AOutgoingValueThatFailsBeforeItIsAnnouncedIsAnnouncedAsFailed) {
   offer(TaskId(6));
   auto const failure = failure_of(TaskId(3));
   exchange.retire({TaskId(6)}, &failure);
@@ -241,7 +241,7 @@ TEST_F(ExchangeOfTwo, TheOriginOfAFailureIsPassedOn) {
   EXPECT_THAT(taken(), ElementsAre("to 1: announce 5.3, task 'gemm' 4: it broke"));
 }
 
-TEST_F(ExchangeOfTwo, AShipmentThatFailsAfterItsAnnouncementRefusesUntilItIsLetGo) {
+TEST_F(ExchangeOfTwo, AOutgoingValueThatFailsAfterItsAnnouncementRefusesUntilItIsLetGo) {
   offered(TaskId(6));
   asked(0);
   asked(1);

@@ -121,15 +121,15 @@ TEST(Topology, RefusesWhatCannotBe) {
   EXPECT_NO_THROW(Topology{usual_machine()});
 }
 
-TEST(Topology, KnowsTheNodeOfOtherProcessesAndWhereTheirValuesDock) {
+TEST(Topology, KnowsTheNodeOfOtherProcessesAndWhereTheirValuesAreSent) {
   Machine machine = usual_machine();
   EXPECT_FALSE(Topology(machine).peers().valid());
-  EXPECT_FALSE(Topology(machine).dock().valid());
+  EXPECT_FALSE(Topology(machine).send_node().valid());
   NodeId const peers = machine.add_node({.name = "others", .kind = NodeKind::Peers});
   machine.add_link_pair(peers, NodeId(1), 1e9, Duration{0});
   Topology const topology(machine);
   EXPECT_EQ(topology.peers(), peers);
-  EXPECT_EQ(topology.dock(), NodeId(1));
+  EXPECT_EQ(topology.send_node(), NodeId(1));
 }
 
 TEST(Topology, RefusesTwoNodesOfOtherProcessesAndWorkersOnOne) {

@@ -129,12 +129,12 @@ TEST(Booking, ValuesOfOtherProcessesAreBookedWhileTasksReadThemOrUntilTheyAreFor
   for (auto const policy : {BookingPolicy::Ours, BookingPolicy::Paper, BookingPolicy::None}) {
     bool const paper = policy == BookingPolicy::Paper;
     BookingHand hand({.policy = policy});
-    auto const [value, arrival] = hand.remote(100);
+    auto const [value, incoming_value] = hand.remote(100);
     EXPECT_EQ(hand.booked(), 0U) << "no task reads it";
     TaskId const first = hand.submit({read(value)});
     TaskId const second = hand.submit({read(value)});
     EXPECT_EQ(hand.booked(), 100U) << "although it has not been announced";
-    hand.finish(arrival);
+    hand.finish(incoming_value);
     hand.finish_copies();
     hand.finish(first);
     EXPECT_EQ(hand.booked(), 100U);
@@ -151,20 +151,20 @@ TEST(Booking, ValuesOfOtherProcessesAreBookedWhileTasksReadThemOrUntilTheyAreFor
 
 TEST(Booking, StubsOfOtherProcessesAreNoTasksOfThisOne) {
   BookingHand hand({.sleep = 1, .max_live_tasks = 1});
-  auto const [value, arrival] = hand.remote(100);
+  auto const [value, incoming_value] = hand.remote(100);
   DataId const own = hand.temporary("own", 100);
   TaskId const writer = hand.submit({write(own)});
-  TaskId const shipment = hand.submit_stub({read(own)});
+  TaskId const outgoing_value = hand.submit_stub({read(own)});
   EXPECT_TRUE(hand.asleep());
   hand.finish(writer);
   EXPECT_FALSE(hand.asleep()) << "only stubs are left";
-  hand.finish(arrival);
+  hand.finish(incoming_value);
   TaskId const reader = hand.submit({read(value)});
   EXPECT_TRUE(hand.asleep());
   hand.finish_copies();
   hand.finish(reader);
   EXPECT_FALSE(hand.asleep());
-  hand.finish(shipment);
+  hand.finish(outgoing_value);
 }
 
 TEST(Booking, TheDefaultIsTheMemoryWithoutTheLargestTask) {
@@ -285,11 +285,11 @@ TEST(Booking, TheSubmitterSleepsWhenDataGrow) {
 TEST(Booking, AValueOfAnotherProcessCountsWithItsLargestSizeUntilItIsAnnounced) {
   BookingHand hand({.sleep = 1000});
   DataId const data = hand.add({.name = "remote", .bytes = 40, .home = elsewhere, .bound = 400});
-  TaskId const arrival = hand.submit_stub({write(data)});
+  TaskId const incoming_value = hand.submit_stub({write(data)});
   TaskId const reader = hand.submit({read(data)});
   EXPECT_EQ(hand.booked(), 400U);
-  hand.planner.handle(Sized{arrival, data, 70});
-  hand.finish(arrival);
+  hand.planner.handle(Sized{incoming_value, data, 70});
+  hand.finish(incoming_value);
   EXPECT_EQ(hand.booked(), 70U);
   hand.finish_copies();
   hand.finish(reader);

@@ -211,10 +211,10 @@ TEST_F(Commuting, VersionsThatWereSkippedAreNotGivenToOthers) {
 }
 
 TEST_F(Commuting, NoExternalTaskDoes) {
-  CodeletId const outside = hand.planner.handle(AddCodelet{{.name = "arrival", .external = true}});
+  CodeletId const outside = hand.planner.handle(AddCodelet{{.name = "incoming value", .external = true}});
   std::array const accesses{commute(a)};
   EXPECT_THAT(message_of([&] { hand.planner.handle(TaskSubmission{.codelet = outside, .accesses = accesses}); }),
-              HasSubstr("task 'arrival' writes data 'a', which it reads, too, and no worker runs the task"));
+              HasSubstr("task 'incoming value' writes data 'a', which it reads, too, and no worker runs the task"));
 }
 
 TEST_F(Commuting, IsDescribed) {

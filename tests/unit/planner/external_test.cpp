@@ -31,21 +31,21 @@ class External : public ::testing::Test {
   }
 
   Hand hand{disk_and_host(1000), {.write_back_early = false}};
-  CodeletId outside = hand.planner.handle(AddCodelet{{.name = "arrival", .external = true}});
+  CodeletId outside = hand.planner.handle(AddCodelet{{.name = "incoming value", .external = true}});
 };
 
 TEST_F(External, BeginsAfterItsPredecessorsAndHoldsUpItsSuccessors) {
   DataId const a = hand.stored("a", 100);
   TaskId const reader = hand.submit({read(a)});
-  TaskId const arrival = submit({write(a)});
+  TaskId const incoming_value = submit({write(a)});
   TaskId const next = hand.submit({read(a)});
   hand.finish_copies();
-  EXPECT_FALSE(begun(arrival));
+  EXPECT_FALSE(begun(incoming_value));
   hand.finish(reader);
-  EXPECT_TRUE(begun(arrival));
+  EXPECT_TRUE(begun(incoming_value));
   EXPECT_FALSE(hand.runs_now(next));
   EXPECT_THAT(hand.copies, IsEmpty());
-  hand.finish(arrival);
+  hand.finish(incoming_value);
   ASSERT_EQ(hand.copies.size(), 1U) << "the new value stands in the home";
   EXPECT_EQ(hand.copies.front().from, (Place{disk_node, Slot::Home, 0}));
   EXPECT_EQ(hand.copies.front().version, 1U);
@@ -55,22 +55,22 @@ TEST_F(External, BeginsAfterItsPredecessorsAndHoldsUpItsSuccessors) {
 
 TEST_F(External, NoSchedulerIsAskedAndNoPlaceIsTaken) {
   DataId const large = hand.stored("large", 100000);
-  TaskId const arrival = submit({write(large)});
-  EXPECT_TRUE(begun(arrival)) << "although no memory has room for it";
-  EXPECT_TRUE(hand.planner.task(arrival).external());
+  TaskId const incoming_value = submit({write(large)});
+  EXPECT_TRUE(begun(incoming_value)) << "although no memory has room for it";
+  EXPECT_TRUE(hand.planner.task(incoming_value).external());
   EXPECT_EQ(hand.planner.statistics().tasks_committed, 0U);
   EXPECT_FALSE(hand.allocated(large));
-  hand.finish(arrival);
+  hand.finish(incoming_value);
   EXPECT_TRUE(hand.planner.idle());
 }
 
 TEST_F(External, AnInputKeepsItsValueUntilItHasEnded) {
   DataId const a = hand.stored("a", 100);
-  TaskId const shipment = submit({read(a)});
+  TaskId const outgoing_value = submit({read(a)});
   TaskId const writer = hand.submit({write(a)});
-  EXPECT_TRUE(begun(shipment));
+  EXPECT_TRUE(begun(outgoing_value));
   EXPECT_FALSE(hand.runs_now(writer));
-  hand.finish(shipment);
+  hand.finish(outgoing_value);
   EXPECT_TRUE(hand.runs_now(writer));
   hand.finish_all();
 }
@@ -83,27 +83,29 @@ TEST_F(External, WaitsForTransfersOfWhatItWrites) {
   hand.flush();
   ASSERT_EQ(hand.copies_home(a), 1U);
   ASSERT_EQ(hand.copies.size(), 1U);
-  TaskId const arrival = submit({write(a), read(b)});
-  EXPECT_FALSE(begun(arrival)) << "a copy writes the home";
-  EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr("task 'arrival' 1: ready, but transfers use what it writes"));
+  TaskId const incoming_value = submit({write(a), read(b)});
+  EXPECT_FALSE(begun(incoming_value)) << "a copy writes the home";
+  EXPECT_THAT(hand.planner.describe_waiting(),
+              HasSubstr("task 'incoming value' 1: ready, but transfers use what it writes"));
   hand.finish_copy();
-  EXPECT_TRUE(begun(arrival));
+  EXPECT_TRUE(begun(incoming_value));
   EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr("with a worker: 0,"));
   EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr(", waiting for what is outside: 1\n"));
-  EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr("task 'arrival' 1: begun, and its end was not reported yet"));
-  hand.finish(arrival);
+  EXPECT_THAT(hand.planner.describe_waiting(),
+              HasSubstr("task 'incoming value' 1: begun, and its end was not reported yet"));
+  hand.finish(incoming_value);
 }
 
 TEST_F(External, AFailureTakesWhatItWrites) {
   DataId const a = hand.stored("a", 100);
-  TaskId const arrival = submit({write(a)});
+  TaskId const incoming_value = submit({write(a)});
   hand.submit({read(a)});
-  hand.fail(arrival);
+  hand.fail(incoming_value);
   EXPECT_TRUE(hand.planner.poisoned(a));
   EXPECT_EQ(hand.planner.live_tasks(), 0U) << "the reader is cancelled";
   auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
-  EXPECT_EQ(failures[0].what, "task 'arrival' 0");
+  EXPECT_EQ(failures[0].what, "task 'incoming value' 0");
 }
 
 TEST_F(External, IsCancelledIfItHasNotBegun) {
@@ -129,14 +131,14 @@ TEST_F(External, OthersWaitForTheRoomThatItsEndLeaves) {
   DataId const shipped = full.temporary("shipped", 200);
   DataId const next = full.temporary("next", 200);
   full.finish(full.submit({write(shipped)}));
-  CodeletId const shipments = full.planner.handle(AddCodelet{{.name = "shipment", .external = true}});
-  CodeletId const work = std::exchange(full.codelet, shipments);
-  TaskId const shipment = full.submit({read(shipped)});
+  CodeletId const outgoing_values = full.planner.handle(AddCodelet{{.name = "outgoing value", .external = true}});
+  CodeletId const work = std::exchange(full.codelet, outgoing_values);
+  TaskId const outgoing_value = full.submit({read(shipped)});
   full.release(shipped);
   full.codelet = work;
   TaskId const waits = full.submit({write(next)});
   EXPECT_FALSE(full.planner.failed());
-  full.finish(shipment);
+  full.finish(outgoing_value);
   EXPECT_TRUE(full.runs_now(waits));
   full.finish_all();
   EXPECT_TRUE(full.planner.idle());
@@ -144,11 +146,11 @@ TEST_F(External, OthersWaitForTheRoomThatItsEndLeaves) {
 
 TEST_F(External, MayBeReturnedAndBeginsAgain) {
   DataId const a = hand.stored("a", 100);
-  TaskId const arrival = submit({write(a)});
-  hand.planner.handle(TaskReturned{arrival});
+  TaskId const incoming_value = submit({write(a)});
+  hand.planner.handle(TaskReturned{incoming_value});
   hand.absorb();
   EXPECT_EQ(hand.logged<BeginCommand>().size(), 2U);
-  hand.finish(arrival);
+  hand.finish(incoming_value);
   EXPECT_TRUE(hand.planner.idle());
 }
 
@@ -156,9 +158,9 @@ TEST_F(External, WritesOnlyDataWithAHomeAndHasNoKernels) {
   DataId const temporary = hand.temporary("temporary", 100);
   DataId const stored = hand.stored("stored", 100);
   EXPECT_EQ(message_of([&] { submit({write(temporary)}); }),
-            "task 'arrival' writes data 'temporary', which has no home, and no worker runs the task");
+            "task 'incoming value' writes data 'temporary', which has no home, and no worker runs the task");
   EXPECT_EQ(message_of([&] { submit({read_write(stored)}); }),
-            "task 'arrival' writes data 'stored', which it reads, too, and no worker runs the task");
+            "task 'incoming value' writes data 'stored', which it reads, too, and no worker runs the task");
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
   auto const refusal = [&](Codelet const& codelet) {
     return message_of([&] { hand.planner.handle(AddCodelet{codelet}); });

@@ -154,12 +154,12 @@ TEST(Stall, TheOldestTaskGetsTheMemoryThroughWhichItsDataMustPass) {
 
 TEST(Stall, IsNotHiddenByATaskThatWaitsForWhatIsOutside) {
   Hand hand(Crossing::machine(), {}, "test-by-priority", "lru");
-  hand.codelet = hand.planner.handle(AddCodelet{{.name = "shipment", .external = true}});
-  TaskId const shipment = hand.submit({});
+  hand.codelet = hand.planner.handle(AddCodelet{{.name = "outgoing value", .external = true}});
+  TaskId const outgoing_value = hand.submit({});
   hand.codelet = CodeletId(0);
   block_each_other(hand);
   EXPECT_EQ(hand.planner.live_tasks(), 1U);
-  hand.finish(shipment);
+  hand.finish(outgoing_value);
   EXPECT_TRUE(hand.planner.idle());
 }
 

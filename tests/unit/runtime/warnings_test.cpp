@@ -31,7 +31,7 @@ std::size_t count(std::string const& all, std::string const& text) {
 RuntimeOptions two_workers() {
   return {.scheduler = "darts", .workers = 2, .cores_per_worker = 1, .devices = "none", .host_memory = 1_GiB};
 }
-Surroundings fitting() { return {.cores = 2, .room = 2, .memory = 4_GiB, .openmp_threads = 0, .blas_is_held = true}; }
+Environment fitting() { return {.cores = 2, .room = 2, .memory = 4_GiB, .openmp_threads = 0, .blas_is_held = true}; }
 
 TEST(Warnings, NothingIsDoubtedWhereAllFits) {
   EXPECT_THAT(find_warnings(two_workers(), fitting()), IsEmpty());

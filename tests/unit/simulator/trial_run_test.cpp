@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/auto/rehearsal.hpp>
+#include <granary/detail/auto/trial_run.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace granary::rehearsal_test {
+namespace granary::trial_run_test {
 
 using namespace detail;
 
@@ -25,7 +25,7 @@ constexpr double one_millisecond = 1e6;  // operations, at one a nanosecond
 constexpr std::uint32_t depth = 4;
 constexpr std::uint64_t everything = 1'000'000;
 
-// Accepts tasks and starts only the first few, so that the others can be rehearsed.
+// Accepts tasks and starts only the first few, so that the others can be tried.
 class Keeps final : public Scheduler {
  public:
   explicit Keeps(std::size_t started) : m_left(started) {}
@@ -78,7 +78,7 @@ struct Stage {
   TaskId submit(std::vector<Access> const& accesses, double flops = one_millisecond) {
     return tasks.emplace_back(simulator.submit({.codelet = codelet, .accesses = accesses, .flops = flops}));
   }
-  [[nodiscard]] Rehearsal rehearsal(std::size_t from = 0) const {
+  [[nodiscard]] TrialRuns trials(std::size_t from = 0) const {
     return {simulator.planner().view(), std::span(tasks).subspan(from), depth};
   }
 
@@ -108,13 +108,13 @@ Machine host_with_device(std::uint32_t cores, Bytes capacity, double bandwidth =
   return machine;
 }
 
-std::unique_ptr<RehearsedRun> complete_run(Rehearsal const& rehearsal, char const* scheduler = "eager") {
-  auto run = rehearsal.start(scheduler, "lru", 0, everything);
+std::unique_ptr<TrialRun> complete_run(TrialRuns const& trials, char const* scheduler = "eager") {
+  auto run = trials.start(scheduler, "lru", 0, everything);
   if (!run || !run->advance(everything)) return nullptr;
   return run;
 }
 
-// C(i, j) += A(i, k) B(k, j), the steps k outermost. Data are numbered as they are used, as in a rehearsal.
+// C(i, j) += A(i, k) B(k, j), the steps k outermost. Data are numbered as they are used, as in a trial run.
 void submit_product(Stage& stage, std::size_t order, Bytes bytes) {
   std::vector<DataId> data(3 * order * order);
   auto const tile = [&](std::size_t matrix, std::size_t row, std::size_t column) {
@@ -133,17 +133,17 @@ void submit_product(Stage& stage, std::size_t order, Bytes bytes) {
   }
 }
 
-TEST(Rehearsal, TakesAsLongAsTheRunItself) {
+TEST(TrialRuns, TakesAsLongAsTheRunItself) {
   for (auto const* const scheduler : {"eager", "darts", "dmdas", "planned", "superblock"}) {
     auto const machine = host_with_disk(2, 12'000'000);
     Stage waiting(machine);
     submit_product(waiting, 6, 1'000'000);
     Stage real(machine, make_policies(scheduler, "luf", 3));
     submit_product(real, 6, 1'000'000);
-    auto const rehearsal = waiting.rehearsal();
-    EXPECT_EQ(rehearsal.tasks(), 216U);
-    EXPECT_NEAR(rehearsal.work_seconds(), 0.216, 1e-9);
-    auto const run = rehearsal.start(scheduler, "luf", 3, everything);
+    auto const trials = waiting.trials();
+    EXPECT_EQ(trials.tasks(), 216U);
+    EXPECT_NEAR(trials.work_seconds(), 0.216, 1e-9);
+    auto const run = trials.start(scheduler, "luf", 3, everything);
     ASSERT_NE(run, nullptr);
     ASSERT_TRUE(run->advance(everything));
     EXPECT_DOUBLE_EQ(run->seconds(), seconds(real.simulator.run().end.time_since_epoch())) << scheduler;
@@ -153,22 +153,22 @@ TEST(Rehearsal, TakesAsLongAsTheRunItself) {
   }
 }
 
-TEST(Rehearsal, LeavesTheRealRunAlone) {
+TEST(TrialRuns, LeavesTheRealRunAlone) {
   Stage stage(host_with_disk(2));
   DataId const data = stage.stored(1000);
   for (int t = 0; t < 20; ++t) stage.submit({{data, AccessMode::ReadWrite}});
-  ASSERT_NE(complete_run(stage.rehearsal()), nullptr);
+  ASSERT_NE(complete_run(stage.trials()), nullptr);
   EXPECT_EQ(stage.simulator.planner().live_tasks(), 20U + 1U);
   EXPECT_FALSE(stage.simulator.planner().view().expected(data, NodeId(1)));
 }
 
-TEST(Rehearsal, AnEarlyPartPredictsTheWholeInProportionToItsWork) {
+TEST(TrialRuns, AnEarlyPartPredictsTheWholeInProportionToItsWork) {
   Stage stage(host_with_disk(4));
   for (int t = 0; t < 400; ++t) stage.submit({}, (1 + t % 3) * one_millisecond);
-  auto const rehearsal = stage.rehearsal();
-  auto const whole = complete_run(rehearsal);
+  auto const trials = stage.trials();
+  auto const whole = complete_run(trials);
   ASSERT_NE(whole, nullptr);
-  auto const part = rehearsal.start("eager", "lru", 0, everything);
+  auto const part = trials.start("eager", "lru", 0, everything);
   ASSERT_NE(part, nullptr);
   for (std::uint64_t const tasks : {100U, 200U, 399U}) {
     ASSERT_TRUE(part->advance(tasks));
@@ -179,34 +179,34 @@ TEST(Rehearsal, AnEarlyPartPredictsTheWholeInProportionToItsWork) {
   EXPECT_DOUBLE_EQ(part->seconds(), whole->seconds());
 }
 
-TEST(Rehearsal, AnEarlyPartTakesNoLessThanTheChainThatIsLeft) {
+TEST(TrialRuns, AnEarlyPartTakesNoLessThanTheChainThatIsLeft) {
   Stage stage(host_with_disk(4));
   for (int t = 0; t < 100; ++t) stage.submit({});
   DataId const data = stage.stored(1);
   for (int t = 0; t < 100; ++t) stage.submit({{data, AccessMode::ReadWrite}});
-  auto const rehearsal = stage.rehearsal();
-  auto const run = rehearsal.start("eager", "lru", 0, everything);
+  auto const trials = stage.trials();
+  auto const run = trials.start("eager", "lru", 0, everything);
   ASSERT_NE(run, nullptr);
   EXPECT_DOUBLE_EQ(run->seconds(), 0.1) << "before its first task has ended";
   ASSERT_TRUE(run->advance(40));
   EXPECT_GE(run->seconds(), 0.1 + 0.01) << "the first 40 of 200 ms of work took 10 ms, with no part of the chain";
 }
 
-TEST(Rehearsal, ToldOfTheFirstTasksItEndsWithThem) {
+TEST(TrialRuns, ToldOfTheFirstTasksItEndsWithThem) {
   Stage stage(host_with_disk(1));
   for (int t = 0; t < 50; ++t) stage.submit({});
-  auto const rehearsal = stage.rehearsal();
-  auto const run = rehearsal.start("eager", "lru", 0, 20);
+  auto const trials = stage.trials();
+  auto const run = trials.start("eager", "lru", 0, 20);
   ASSERT_NE(run, nullptr);
   EXPECT_TRUE(run->advance(20));
   EXPECT_NEAR(run->seconds(), 0.05, 1e-9) << "the others are left";
   EXPECT_FALSE(run->advance(21));
 }
 
-TEST(Rehearsal, NamesWhatLimitsTheRun) {
+TEST(TrialRuns, NamesWhatLimitsTheRun) {
   Stage workers(host_with_disk(4));
   for (int t = 0; t < 40; ++t) workers.submit({});
-  auto run = complete_run(workers.rehearsal());
+  auto run = complete_run(workers.trials());
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->limit(), "the workers");
 
@@ -214,24 +214,24 @@ TEST(Rehearsal, NamesWhatLimitsTheRun) {
   DataId const data = order.temporary(1);
   order.submit({{data, AccessMode::Write}});
   for (int t = 0; t < 40; ++t) order.submit({{data, AccessMode::ReadWrite}});
-  run = complete_run(order.rehearsal());
+  run = complete_run(order.trials());
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->limit(), "the order");
 
   Stage disk(host_with_disk(4));
   for (int t = 0; t < 40; ++t) disk.submit({{disk.stored(10'000'000), AccessMode::Read}});
-  run = complete_run(disk.rehearsal());
+  run = complete_run(disk.trials());
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->limit(), "the disk");
 
   Stage links(host_with_device(0, unbounded));
   for (int t = 0; t < 40; ++t) links.submit({{links.stored(10'000'000), AccessMode::Read}});
-  run = complete_run(links.rehearsal());
+  run = complete_run(links.trials());
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->limit(), "the links");
 }
 
-TEST(Rehearsal, ABusIsALimitToo) {
+TEST(TrialRuns, ABusIsALimitToo) {
   // Two devices behind one bus: each link is busy half of the time.
   Machine machine;
   machine.add_node({.name = "host"});
@@ -243,17 +243,17 @@ TEST(Rehearsal, ABusIsALimitToo) {
   }
   Stage stage(machine);
   for (int t = 0; t < 40; ++t) stage.submit({{stage.stored(4'000'000), AccessMode::Read}});
-  auto const run = complete_run(stage.rehearsal());
+  auto const run = complete_run(stage.trials());
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->limit(), "the links");
 }
 
-TEST(Rehearsal, AllDataFitInEachDeviceOrElseInTheHost) {
+TEST(TrialRuns, AllDataFitInEachDeviceOrElseInTheHost) {
   auto const fits = [](Machine const& machine) {
     Stage stage(machine);
     DataId const shared = stage.stored(400);
     for (int t = 0; t < 6; ++t) stage.submit({{shared, AccessMode::Read}, {stage.stored(100), AccessMode::Read}});
-    return stage.rehearsal().fits();
+    return stage.trials().fits();
   };
   EXPECT_TRUE(fits(host_with_disk(1, 1000)));
   EXPECT_FALSE(fits(host_with_disk(1, 999)));
@@ -264,21 +264,21 @@ TEST(Rehearsal, AllDataFitInEachDeviceOrElseInTheHost) {
   EXPECT_TRUE(fits(smaller)) << "the host's tasks use their data in place";
 }
 
-TEST(Rehearsal, PoliciesThatCannotRunTheTasksAreNoErrors) {
+TEST(TrialRuns, PoliciesThatCannotRunTheTasksAreNoErrors) {
   Stage stage(host_with_disk(1));
   for (int t = 0; t < 5; ++t) stage.submit({});
-  auto const rehearsal = stage.rehearsal();
-  EXPECT_EQ(rehearsal.start("nobody", "lru", 0, everything), nullptr);
-  EXPECT_EQ(rehearsal.start("eager", "nobody", 0, everything), nullptr);
-  EXPECT_EQ(rehearsal.start("static:file=none.json", "lru", 0, everything), nullptr);
-  register_scheduler("rehearsal-test-keeps", [](PolicyOptions&) { return std::make_unique<Keeps>(3); });
-  auto const run = rehearsal.start("rehearsal-test-keeps", "lru", 0, everything);
+  auto const trials = stage.trials();
+  EXPECT_EQ(trials.start("nobody", "lru", 0, everything), nullptr);
+  EXPECT_EQ(trials.start("eager", "nobody", 0, everything), nullptr);
+  EXPECT_EQ(trials.start("static:file=none.json", "lru", 0, everything), nullptr);
+  register_scheduler("trial-run-test-keeps", [](PolicyOptions&) { return std::make_unique<Keeps>(3); });
+  auto const run = trials.start("trial-run-test-keeps", "lru", 0, everything);
   ASSERT_NE(run, nullptr);
   EXPECT_TRUE(run->advance(3));
   EXPECT_FALSE(run->advance(4));
 }
 
-// The first task runs, and the others are rehearsed.
+// The first task runs, and the others are tried.
 class AfterTheFirst : public testing::Test {
  public:
   Stage stage{host_with_disk(2), 1};
@@ -293,7 +293,7 @@ TEST_F(AfterTheFirst, ATemporaryThatHasAValueIsInTheHostsMemory) {
   DataId const data = stage.temporary(1'000'000);
   run_first({{data, AccessMode::Write}});
   for (int t = 0; t < 6; ++t) stage.submit({{data, AccessMode::Read}});
-  auto const run = complete_run(stage.rehearsal(1));
+  auto const run = complete_run(stage.trials(1));
   ASSERT_NE(run, nullptr);
   EXPECT_DOUBLE_EQ(run->seconds(), 0.003) << "two workers, and nothing moves";
 }
@@ -302,12 +302,12 @@ TEST_F(AfterTheFirst, ADatumThatVariesKeepsThePresentSize) {
   DataId const data = stage.simulator.add_data({.bytes = 10, .bound = 1'000'000});
   run_first({{data, AccessMode::Write}});
   for (int t = 0; t < 3; ++t) stage.submit({{data, AccessMode::ReadWrite}});
-  auto const run = complete_run(stage.rehearsal(1));
+  auto const run = complete_run(stage.trials(1));
   ASSERT_NE(run, nullptr);
   EXPECT_DOUBLE_EQ(run->seconds(), 0.003);
 }
 
-TEST(Rehearsal, AMachineNeedsNoHost) {
+TEST(TrialRuns, AMachineNeedsNoHost) {
   Machine machine;
   machine.add_node({.name = "device", .kind = NodeKind::Device});
   machine.add_worker({.name = "lane", .node = NodeId(0), .kind = WorkerKind::Device});
@@ -316,7 +316,7 @@ TEST(Rehearsal, AMachineNeedsNoHost) {
   stage.submit({{data, AccessMode::Write}});
   while (stage.simulator.step()) continue;
   for (int t = 0; t < 3; ++t) stage.submit({{data, AccessMode::Read}});
-  auto const run = complete_run(stage.rehearsal(1));
+  auto const run = complete_run(stage.trials(1));
   ASSERT_NE(run, nullptr);
   EXPECT_DOUBLE_EQ(run->seconds(), 0.003);
 }
@@ -325,34 +325,34 @@ TEST_F(AfterTheFirst, AValueWithAHomeIsThereAndGoesBack) {
   DataId const data = stage.simulator.add_data({.bytes = 10'000'000, .home = NodeId(0)});
   run_first({{data, AccessMode::Write}});
   stage.submit({{data, AccessMode::ReadWrite}});
-  auto const run = complete_run(stage.rehearsal(1));
+  auto const run = complete_run(stage.trials(1));
   ASSERT_NE(run, nullptr);
   EXPECT_NEAR(run->seconds(), 0.010 + 0.001 + 0.010, 1e-6) << "there, one task, and back";
 }
 
-TEST(Rehearsal, TimesAreKnownOnEachKindThatAnyTaskOfACodeletMayUse) {
+TEST(TrialRuns, TimesAreKnownOnEachKindThatAnyTaskOfACodeletMayUse) {
   // The first task's datum is too large for the device.
   Stage stage(host_with_device(1, 1000));
   stage.submit({{stage.stored(5000), AccessMode::Read}});
   for (int t = 0; t < 10; ++t) stage.submit({{stage.stored(10), AccessMode::Read}});
-  auto const rehearsal = stage.rehearsal();
-  EXPECT_NEAR(rehearsal.work_seconds(), 0.011, 1e-9);
-  auto const run = complete_run(rehearsal);
+  auto const trials = stage.trials();
+  EXPECT_NEAR(trials.work_seconds(), 0.011, 1e-9);
+  auto const run = complete_run(trials);
   ASSERT_NE(run, nullptr);
   EXPECT_GE(run->seconds(), 0.0055);
 }
 
-TEST(Rehearsal, CommutingTasksAreKeptApart) {
+TEST(TrialRuns, CommutingTasksAreKeptApart) {
   Stage stage(host_with_disk(4));
   DataId const data = stage.temporary(1);
   stage.submit({{data, AccessMode::Write}});
   for (int t = 0; t < 20; ++t) stage.submit({{data, AccessMode::Commute}, {data, AccessMode::Commute}});
   for (auto const* const scheduler : {"eager", "planned"}) {
-    auto const run = complete_run(stage.rehearsal(), scheduler);
+    auto const run = complete_run(stage.trials(), scheduler);
     ASSERT_NE(run, nullptr);
     EXPECT_DOUBLE_EQ(run->seconds(), 0.021) << scheduler;
   }
 }
 
 }  // namespace
-}  // namespace granary::rehearsal_test
+}  // namespace granary::trial_run_test

@@ -6,7 +6,7 @@
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/core/engine/engine.hpp>
 #include <granary/detail/distributed/exchange.hpp>
-#include <granary/detail/distributed/wire.hpp>
+#include <granary/detail/distributed/transport.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -20,18 +20,18 @@
 
 namespace granary::detail {
 
-/// A wire of an engine, whose calls a thread of the implementation performs in the order in which they were made.
-class GRANARY_EXPORT QueuedWire : public Wire {
+/// A transport of an engine, whose calls a thread of the implementation performs in the order in which they were made.
+class GRANARY_EXPORT QueuedTransport : public Transport {
  public:
-  /// The exchange and the engine that the wire serves.
+  /// The exchange and the engine that the transport serves.
   struct Ends {
     Exchange* exchange = nullptr;
-    /// Returns a datum's bytes; called within the wire's calls.
+    /// Returns a datum's bytes; called within the transport's calls.
     std::function<PlacedBytes(DataId, Place const&)> bytes_at;
     /// Lets the engine apply what the exchange has posted.
     std::function<void()> apply;
   };
-  /// Once, before the first call of the wire.
+  /// Once, before the first call of the transport.
   void connect(Ends ends) {
     m_ends = std::move(ends);
     m_connected = true;
@@ -69,7 +69,7 @@ class GRANARY_EXPORT QueuedWire : public Wire {
   struct Ship {
     ProcessId to;
     std::uint32_t tag;
-    TaskId shipment;
+    TaskId outgoing_value;
     PlacedBytes source;
     Bytes bytes;
     std::int64_t priority;

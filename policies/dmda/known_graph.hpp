@@ -17,7 +17,7 @@ namespace granary::detail {
 /// worker runs are missing, since schedulers are not told of these.
 ///
 /// Costs are as for BasicTaskGraph; memory is O(unfinished tasks and their accesses).
-class GRANARY_EXPORT ToldTasks {
+class GRANARY_EXPORT KnownGraph {
  public:
   struct Node : Task {
     TaskId told;  ///< the scheduler's id of it

@@ -12,9 +12,9 @@ namespace granary::detail {
 
 /// How one process reaches the others. Messages between two processes arrive in the order in which they were sent. What
 /// arrives, and what has been sent, reaches the `Exchange` later, outside of these calls.
-class GRANARY_EXPORT Wire {
+class GRANARY_EXPORT Transport {
  public:
-  virtual ~Wire() = default;
+  virtual ~Transport() = default;
 
   virtual void send(ProcessId to, Message message) = 0;
   /// The bytes that `from` sends with this tag go to the copy's destination: `Exchange::received`.

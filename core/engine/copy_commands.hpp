@@ -18,7 +18,7 @@
 namespace granary::detail {
 
 /// The copies of an engine: started without the planner's lock, and reported when they end.
-class Copies {
+class CopyCommands {
  public:
   struct Job {
     CopyBackend* backend;
@@ -28,8 +28,8 @@ class Copies {
 
   /// `report` takes the outcome of a copy, null on success, on any thread. Throws InvalidArgument when a link has no
   /// backend, unless it begins or ends at the node of other processes.
-  Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
-         std::function<void(TransferId, std::exception_ptr)> report);
+  CopyCommands(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
+               std::function<void(TransferId, std::exception_ptr)> report);
 
   // Under the planner's lock.
 

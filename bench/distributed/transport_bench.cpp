@@ -84,16 +84,16 @@ void measure(Options const& options) {
   int self = 0, processes = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &self);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  if (processes != 2) throw InvalidArgument("wire_bench needs two processes, not " + std::to_string(processes));
+  if (processes != 2) throw InvalidArgument("transport_bench needs two processes, not " + std::to_string(processes));
   double alone = 1e30, ours = 1e30;
   for (int r = 0; r < options.repeats; ++r) {
     {
       std::vector<std::byte> memory(static_cast<Bytes>(options.values) * options.bytes, std::byte{1});
       for (int again = 0; again < 3; ++again) alone = std::min(alone, with_mpi_alone(options, self, memory));
     }
-    MpiWire wire(MPI_COMM_WORLD);
-    bench::Process process(wire, Distribution(1, 2), 1, static_cast<Bytes>(options.values) * options.bytes * 2 + 64_MiB,
-                           "prio");
+    MpiTransport transport(MPI_COMM_WORLD);
+    bench::Process process(transport, Distribution(1, 2), 1,
+                           static_cast<Bytes>(options.values) * options.bytes * 2 + 64_MiB, "prio");
     for (int again = 0; again < 3; ++again) ours = std::min(ours, with_values(process, options));
   }
   if (self != 0) return;

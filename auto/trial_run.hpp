@@ -13,12 +13,12 @@
 
 namespace granary {
 
-/// One simulation of a Rehearsal. The rehearsal must outlive it.
-class GRANARY_EXPORT RehearsedRun {
+/// One simulation of a TrialRuns. The trial run must outlive it.
+class GRANARY_EXPORT TrialRun {
  public:
-  ~RehearsedRun();
-  RehearsedRun(RehearsedRun const&) = delete;
-  RehearsedRun& operator=(RehearsedRun const&) = delete;
+  ~TrialRun();
+  TrialRun(TrialRun const&) = delete;
+  TrialRun& operator=(TrialRun const&) = delete;
 
   /// Goes on until so many tasks have ended; after the last one, until all values are at their homes. False if that
   /// cannot be.
@@ -34,23 +34,23 @@ class GRANARY_EXPORT RehearsedRun {
   [[nodiscard]] std::string limit() const;
 
  private:
-  friend class Rehearsal;
-  struct Parts;
-  explicit RehearsedRun(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> m_parts;
+  friend class TrialRuns;
+  struct Implementation;
+  explicit TrialRun(std::unique_ptr<Implementation> parts);
+  std::unique_ptr<Implementation> m_implementation;
 };
 
 /// Simulates tasks that a scheduler knows, on its machine and with its estimates, under any policies. None of them has
 /// started then, and all data are at their homes. Devices start one task after the other, and
 /// large tasks are not run as finer graphs.
-class GRANARY_EXPORT Rehearsal {
+class GRANARY_EXPORT TrialRuns {
  public:
   /// The tasks in the order of submission; `depth` is PlannerOptions::depth. The view must not change while it
   /// lives. O(accesses + edges).
-  Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth);
-  ~Rehearsal();
-  Rehearsal(Rehearsal const&) = delete;
-  Rehearsal& operator=(Rehearsal const&) = delete;
+  TrialRuns(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth);
+  ~TrialRuns();
+  TrialRuns(TrialRuns const&) = delete;
+  TrialRuns& operator=(TrialRuns const&) = delete;
 
   [[nodiscard]] std::uint64_t tasks() const;
   /// True if all data together fit in each memory of a device with workers, or of the host if there is none.
@@ -58,14 +58,14 @@ class GRANARY_EXPORT Rehearsal {
   /// The sum of the times of all tasks, each on its fastest kind of worker.
   [[nodiscard]] double work_seconds() const;
   /// A run under these policies, which are told of the first `told` tasks. Null if they cannot run them.
-  [[nodiscard]] std::unique_ptr<RehearsedRun> start(std::string const& scheduler, std::string const& eviction,
-                                                    std::uint64_t seed, std::uint64_t told) const;
+  [[nodiscard]] std::unique_ptr<TrialRun> start(std::string const& scheduler, std::string const& eviction,
+                                                std::uint64_t seed, std::uint64_t told) const;
 
  private:
-  friend class RehearsedRun;
+  friend class TrialRun;
   class Times;
-  struct Parts;
-  std::unique_ptr<Parts> m_parts;
+  struct Implementation;
+  std::unique_ptr<Implementation> m_implementation;
 };
 
 }  // namespace granary

@@ -11,10 +11,10 @@
 namespace granary::detail {
 
 /// Values that come to a node before a holder asks for them.
-class GRANARY_EXPORT Ahead {
+class GRANARY_EXPORT EarlyFetch {
  public:
-  Ahead(PlannerContext const& context, DataTable const& data, Overlaps const& overlaps, Memories& memories,
-        Routes& routes)
+  EarlyFetch(PlannerContext const& context, DataTable const& data, Overlaps const& overlaps, Memories& memories,
+             Routes& routes)
       : m_context(context), m_data(data), m_overlaps(overlaps), m_memories(memories), m_routes(routes) {}
 
   /// The link by which the value would come; invalid if it is on the node or on its way there, if its place there is in

@@ -5,7 +5,7 @@
 #include <granary/detail/core/base/ids.hpp>
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/distributed/failure_origin.hpp>
-#include <granary/detail/distributed/wires/queued_wire.hpp>
+#include <granary/detail/distributed/transports/queued_transport.hpp>
 
 #include <array>
 #include <chrono>
@@ -19,11 +19,12 @@
 
 namespace granary::detail {
 
-/// The processes that run one program together: the wire between their engines, and what they settle with each other.
+/// The processes that run one program together: the transport between their engines, and what they settle with each
+/// other.
 ///
 /// Collective calls are made by all processes in the same order, each by one thread at a time, after `start`. They
 /// return when all processes have made them, and have sent what their engines asked to send before.
-class GRANARY_EXPORT Processes : public QueuedWire {
+class GRANARY_EXPORT Processes : public QueuedTransport {
  public:
   /// Numbers that each process tells all others.
   using Numbers = std::array<std::uint64_t, 8>;
@@ -31,7 +32,7 @@ class GRANARY_EXPORT Processes : public QueuedWire {
 
   [[nodiscard]] virtual ProcessId self() const = 0;
   [[nodiscard]] virtual std::uint32_t count() const = 0;
-  /// Once, before any collective call; `connect` may come later, before the first call of the wire.
+  /// Once, before any collective call; `connect` may come later, before the first call of the transport.
   virtual void start() = 0;
   /// Ends the communication, after a collective call that followed the last value.
   void stop() {
@@ -64,7 +65,7 @@ class GRANARY_EXPORT Processes : public QueuedWire {
   [[nodiscard]] std::vector<Numbers> gather(Numbers const& ours);
   /// Collective. What `function` returns in that process; the others do not call it. If it throws, all throw that, see
   /// rethrow_origin.
-  std::string from(ProcessId speaker, std::function<std::string()> const& function);
+  std::string from(ProcessId root, std::function<std::string()> const& function);
   std::string by_first(std::function<std::string()> const& function) { return from(ProcessId(0), function); }
   /// Collective. Each calls the function; if it throws in one, all throw the same.
   void together(std::function<void()> const& function);
@@ -78,19 +79,19 @@ class GRANARY_EXPORT Processes : public QueuedWire {
     std::uint64_t length = 0;  ///< of its text
     Numbers numbers{};
   };
-  struct Heard {
+  struct Gathered {
     std::vector<Header> headers;  ///< by process
-    std::string text;             ///< of the speaker; empty if nobody has one
+    std::string text;             ///< of the root; empty if nobody has one
     bool failure = false;         ///< the text describes a failure
   };
-  /// Collective: all headers, then the speaker's text. Nothing if not all take part within `most`.
-  virtual std::optional<Heard> hear(Header const& ours, std::string text, Duration most) = 0;
+  /// Collective: all headers, then the root's text. Nothing if not all take part within `most`.
+  virtual std::optional<Gathered> try_allgather(Header const& ours, std::string text, Duration most) = 0;
   /// The process that speaks, if any.
-  [[nodiscard]] static std::optional<std::size_t> speaker_of(std::vector<Header> const& headers);
+  [[nodiscard]] static std::optional<std::size_t> root_of(std::vector<Header> const& headers);
 
  private:
-  Heard confer(Numbers const& numbers, std::shared_ptr<FailureOrigin const> const& failure, std::string text);
-  static Heard rethrowing(Heard heard);
+  Gathered allgather(Numbers const& numbers, std::shared_ptr<FailureOrigin const> const& failure, std::string text);
+  static Gathered rethrowing(Gathered gathered);
 
   bool m_ended = false;
 };

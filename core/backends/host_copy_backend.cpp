@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/core/backends/host_copies.hpp>
+#include <granary/detail/core/backends/host_copy_backend.hpp>
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/start_thread.hpp>
@@ -9,9 +9,9 @@
 
 namespace granary::detail {
 
-HostCopies::HostCopies() : m_thread(start_thread("copies", [this] { run(); })) {}
+HostCopyBackend::HostCopyBackend() : m_thread(start_thread("copies", [this] { run(); })) {}
 
-HostCopies::~HostCopies() {
+HostCopyBackend::~HostCopyBackend() {
   {
     std::lock_guard const lock(m_mutex);
     m_stop = true;
@@ -20,7 +20,7 @@ HostCopies::~HostCopies() {
   m_thread.join();
 }
 
-void HostCopies::copy_async(CopyRequest const& request, CopyCompletion done) {
+void HostCopyBackend::copy_async(CopyRequest const& request, CopyCompletion done) {
   if (request.source == nullptr || request.destination == nullptr) {
     throw InternalError("a copy between addressable memories has no " +
                         std::string(request.source == nullptr ? "source" : "destination") + " address");
@@ -32,7 +32,7 @@ void HostCopies::copy_async(CopyRequest const& request, CopyCompletion done) {
   m_changed.notify_one();
 }
 
-void HostCopies::run() {
+void HostCopyBackend::run() {
   std::unique_lock lock(m_mutex);
   for (;;) {
     m_changed.wait(lock, [this] { return m_stop || !m_copies.empty(); });

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/policies/dmda/told_tasks.hpp>
+#include <granary/detail/policies/dmda/known_graph.hpp>
 
 #include <span>
 
 namespace granary::detail {
 
-void ToldTasks::submitted(TaskId task) {
+void KnownGraph::submitted(TaskId task) {
   if (task == m_finished) {  // a worker gave it back: what depends on it waits again
     m_finished = {};
     m_graph[m_ids.at(task)].waits = true;
@@ -20,31 +20,33 @@ void ToldTasks::submitted(TaskId task) {
   m_ids.insert(task, node.id);
 }
 
-void ToldTasks::ready(TaskId task) {
+void KnownGraph::ready(TaskId task) {
   end_finished();
   if (!m_ids.contains(task)) submitted(task);
   m_graph[m_ids.at(task)].waits = false;
 }
 
-void ToldTasks::finished(TaskId task) {
+void KnownGraph::finished(TaskId task) {
   end_finished();
   if (m_ids.contains(task)) m_finished = task;
 }
 
-void ToldTasks::cancelled(TaskId task) {
+void KnownGraph::cancelled(TaskId task) {
   end_finished();
   if (m_ids.contains(task)) erase(task);
 }
 
-ToldTasks::Node* ToldTasks::find(TaskId task) { return m_ids.contains(task) ? m_graph.find(m_ids.at(task)) : nullptr; }
+KnownGraph::Node* KnownGraph::find(TaskId task) {
+  return m_ids.contains(task) ? m_graph.find(m_ids.at(task)) : nullptr;
+}
 
-std::vector<ToldTasks::Node*> const& ToldTasks::released() {
+std::vector<KnownGraph::Node*> const& KnownGraph::released() {
   end_finished();
   std::erase_if(m_released, [](Node const* node) { return !node->waits; });
   return m_released;
 }
 
-void ToldTasks::end_finished() {
+void KnownGraph::end_finished() {
   if (!m_finished.valid()) return;
   TaskId const task = m_finished;
   m_finished = {};
@@ -52,7 +54,7 @@ void ToldTasks::end_finished() {
   erase(task);
 }
 
-void ToldTasks::erase(TaskId task) {
+void KnownGraph::erase(TaskId task) {
   TaskId const id = m_ids.take(task);
   std::erase(m_released, m_graph.find(id));
   m_graph.finish(id, [&](Node& after) { m_released.push_back(&after); });

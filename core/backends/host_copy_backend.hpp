@@ -12,11 +12,11 @@
 namespace granary::detail {
 
 /// Copies between two addressable memories, on its own thread, in the order of the requests.
-class GRANARY_EXPORT HostCopies final : public CopyBackend {
+class GRANARY_EXPORT HostCopyBackend final : public CopyBackend {
  public:
-  HostCopies();
+  HostCopyBackend();
   /// Completes all requested copies first.
-  ~HostCopies() override;
+  ~HostCopyBackend() override;
 
   void copy_async(CopyRequest const& request, CopyCompletion done) override;
 

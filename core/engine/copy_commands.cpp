@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/core/engine/copies.hpp>
+#include <granary/detail/core/engine/copy_commands.hpp>
 
 #include <granary/detail/core/base/error.hpp>
 
@@ -9,8 +9,8 @@
 
 namespace granary::detail {
 
-Copies::Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
-               std::function<void(TransferId, std::exception_ptr)> report)
+CopyCommands::CopyCommands(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
+                           std::function<void(TransferId, std::exception_ptr)> report)
     : m_by_link(std::move(by_link)), m_report(std::move(report)) {
   m_by_link.resize(machine.links.size());
   for (std::size_t l = 0; l < m_by_link.size(); ++l) {
@@ -23,17 +23,17 @@ Copies::Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>>
   }
 }
 
-void Copies::wait() const {
+void CopyCommands::wait() const {
   while (m_under_way.load() != 0) std::this_thread::yield();
 }
 
-Copies::Job Copies::prepare(CopyCommand const& copy, CopyRequest const& request) {
+CopyCommands::Job CopyCommands::prepare(CopyCommand const& copy, CopyRequest const& request) {
   m_under_way.fetch_add(1);
   ++m_active;
   return {m_by_link[copy.link.index()].get(), copy.transfer, request};
 }
 
-void Copies::start(Job const& job) {
+void CopyCommands::start(Job const& job) {
   try {
     job.backend->copy_async(
         job.request, [this, transfer = job.transfer](std::exception_ptr error) { ended(transfer, std::move(error)); });
@@ -42,12 +42,12 @@ void Copies::start(Job const& job) {
   }
 }
 
-void Copies::ended(TransferId transfer, std::exception_ptr error) {
+void CopyCommands::ended(TransferId transfer, std::exception_ptr error) {
   m_report(transfer, std::move(error));
   m_under_way.fetch_sub(1);  // last: the owner may be destroyed after this
 }
 
-void Copies::forget(DataId data) {
+void CopyCommands::forget(DataId data) {
   for (auto const& backend : m_by_link) {
     if (backend) backend->forget(data);
   }

@@ -4,7 +4,7 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/ids.hpp>
 #include <granary/detail/core/base/units.hpp>
-#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
 
 #include <mpi.h>
 
@@ -15,25 +15,25 @@
 
 namespace granary {
 
-struct GRANARY_EXPORT MpiWireOptions {
+struct GRANARY_EXPORT MpiTransportOptions {
   std::uint32_t sends = 8;  ///< values that are sent at once; the others wait, by priority
   /// The longest pause between two looks at the network while nothing happens: it limits what waiting costs, and delays
   /// the first message after a silence.
   Duration longest_nap = std::chrono::microseconds(200);
 };
 
-/// The wire of a process of MPI. One thread makes all calls of MPI and never waits within one: values are received
+/// The transport of a process of MPI. One thread makes all calls of MPI and never waits within one: values are received
 /// straight into their places and sent from theirs; messages are collected into packets of up to 4 KiB.
-class GRANARY_EXPORT MpiWire final : public detail::Processes {
+class GRANARY_EXPORT MpiTransport final : public detail::Processes {
  public:
   /// Collective: all processes of the communicator, which is duplicated. Throws InvalidArgument unless MPI was
   /// initialised with MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE, which an application needs that calls MPI itself
-  /// before the wire is destroyed.
-  explicit MpiWire(MPI_Comm communicator, MpiWireOptions options = {});
+  /// before the transport is destroyed.
+  explicit MpiTransport(MPI_Comm communicator, MpiTransportOptions options = {});
   /// Collective; after a collective call that followed the last value.
-  ~MpiWire() override;
-  MpiWire(MpiWire const&) = delete;
-  MpiWire& operator=(MpiWire const&) = delete;
+  ~MpiTransport() override;
+  MpiTransport(MpiTransport const&) = delete;
+  MpiTransport& operator=(MpiTransport const&) = delete;
 
   [[nodiscard]] ProcessId self() const override;
   [[nodiscard]] std::uint32_t count() const override;
@@ -43,7 +43,7 @@ class GRANARY_EXPORT MpiWire final : public detail::Processes {
 
  protected:
   void close() override;
-  std::optional<Heard> hear(Header const& ours, std::string text, Duration most) override;
+  std::optional<Gathered> try_allgather(Header const& ours, std::string text, Duration most) override;
 
  private:
   class Thread;

@@ -33,9 +33,9 @@ inline Topology checked(Topology topology) {
 }
 
 // The parts of the planner, each made of those before it, and the work that the agenda hands to them.
-struct Planner::Parts {
-  Parts(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options,
-        BookingOptions const& booking_options)
+struct Planner::Implementation {
+  Implementation(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options,
+                 BookingOptions const& booking_options)
       : context{.topology = detail::checked(std::move(topology)), .options = detail::checked(options)},
         policies(detail::checked(std::move(set))),
         estimator(times),
@@ -50,8 +50,8 @@ struct Planner::Parts {
         prefetches(context, board, dispatch, movement),
         followers(context, scheduler, dispatch, movement),
         handovers(context, dispatch, movement),
-        shipments(context, tasks, movement),
-        failures(context, scheduler, dispatch, handovers, shipments, movement),
+        outgoing_values(context, tasks, movement),
+        failures(context, scheduler, dispatch, handovers, outgoing_values, movement),
         admission(context, movement),
         view(context, movement, dispatch) {
     news.tell(booking);
@@ -74,7 +74,7 @@ struct Planner::Parts {
   }
   void perform(Agenda::GiveRoom item) {
     movement.give_room(item.node);
-    shipments.give_room(item.node);
+    outgoing_values.give_room(item.node);
     dispatch.give_room(item.node);
   }
   void perform(Agenda::BeginExternal) {
@@ -106,7 +106,7 @@ struct Planner::Parts {
     auto const& topology = context.topology;
     auto const& links = movement.links();
     if (!topology.peers().valid()) return false;
-    return links.active() == links.active(topology.next_hop(topology.peers(), topology.dock()));
+    return links.active() == links.active(topology.next_hop(topology.peers(), topology.send_node()));
   }
 
   bool interrupted = false;
@@ -125,7 +125,7 @@ struct Planner::Parts {
   detail::Prefetches prefetches;
   detail::Followers followers;
   detail::Handovers handovers;
-  detail::Shipments shipments;
+  detail::OutgoingValues outgoing_values;
   detail::Failures failures;
   detail::Admission admission;
   detail::PolicyView view;

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/auto/rehearsal.hpp>
+#include <granary/detail/auto/trial_run.hpp>
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/model/bottom_levels.hpp>
 #include <granary/detail/core/model/task_graph.hpp>
@@ -80,7 +80,7 @@ class Progress final : public PlannerObserver {
 }  // namespace
 
 /// The believed times, by codelet and operations, which are the truth as well.
-class Rehearsal::Times final : public Estimator, public GroundTruth {
+class TrialRuns::Times final : public Estimator, public GroundTruth {
  public:
   /// The times of such tasks, to be set; 0 if not known.
   KindTimes& of(CodeletId codelet, double flops) { return m_known[{codelet.value(), flops}]; }
@@ -96,8 +96,8 @@ class Rehearsal::Times final : public Estimator, public GroundTruth {
   std::map<std::pair<std::uint32_t, double>, KindTimes> m_known;
 };
 
-struct Rehearsal::Parts {
-  Parts(SystemView const& of, std::span<TaskId const> known, std::uint32_t ahead)
+struct TrialRuns::Implementation {
+  Implementation(SystemView const& of, std::span<TaskId const> known, std::uint32_t ahead)
       : view(of), machine(of.topology().machine()), depth(ahead), tasks(known.begin(), known.end()) {}
 
   // The accesses of a task, with the numbers that data have here.
@@ -124,27 +124,27 @@ struct Rehearsal::Parts {
   double all_work = 0;
 };
 
-struct RehearsedRun::Parts {
-  Parts(Rehearsal::Parts& of, PolicySet policies, SimulatorOptions options)
-      : rehearsal(of),
+struct TrialRun::Implementation {
+  Implementation(TrialRuns::Implementation& of, PolicySet policies, SimulatorOptions options)
+      : trials(of),
         progress(of.work),
         simulator(Topology(of.machine), std::move(policies), of.times, of.times, observed(std::move(options))) {}
   SimulatorOptions observed(SimulatorOptions options) {
     options.observers.push_back(&progress);
     return options;
   }
-  Rehearsal::Parts& rehearsal;
+  TrialRuns::Implementation& trials;
   Progress progress;
   Simulator simulator;
   bool complete = false;
 };
 
-RehearsedRun::RehearsedRun(std::unique_ptr<Parts> parts) : m_parts(std::move(parts)) {}
-RehearsedRun::~RehearsedRun() = default;
+TrialRun::TrialRun(std::unique_ptr<Implementation> parts) : m_implementation(std::move(parts)) {}
+TrialRun::~TrialRun() = default;
 
-bool RehearsedRun::advance(std::uint64_t tasks) {
-  auto& [rehearsal, progress, simulator, complete] = *m_parts;
-  auto const all = rehearsal.tasks.size();
+bool TrialRun::advance(std::uint64_t tasks) {
+  auto& [trials, progress, simulator, complete] = *m_implementation;
+  auto const all = trials.tasks.size();
   try {
     while (progress.ends.size() < std::min<std::uint64_t>(tasks, all)) {
       if (!simulator.step()) return false;
@@ -156,33 +156,33 @@ bool RehearsedRun::advance(std::uint64_t tasks) {
   }
 }
 
-double RehearsedRun::seconds() const {
-  auto const& [rehearsal, progress, simulator, complete] = *m_parts;
+double TrialRun::seconds() const {
+  auto const& [trials, progress, simulator, complete] = *m_implementation;
   double const now = granary::seconds(simulator.now().time_since_epoch());
   if (complete) return now;
   std::int64_t chain_ns = 0;
-  for (std::size_t task = 0; task < rehearsal.levels.size(); ++task) {
-    if (!progress.ended(task)) chain_ns = std::max(chain_ns, rehearsal.levels[task]);
+  for (std::size_t task = 0; task < trials.levels.size(); ++task) {
+    if (!progress.ended(task)) chain_ns = std::max(chain_ns, trials.levels[task]);
   }
-  double const in_proportion = progress.work > 0 ? now * (rehearsal.all_work - progress.work) / progress.work : 0;
+  double const in_proportion = progress.work > 0 ? now * (trials.all_work - progress.work) / progress.work : 0;
   return now + std::max(in_proportion, static_cast<double>(chain_ns) * 1e-9);
 }
 
-std::vector<Duration> const& RehearsedRun::ends() const { return m_parts->progress.ends; }
+std::vector<Duration> const& TrialRun::ends() const { return m_implementation->progress.ends; }
 
-Bytes RehearsedRun::bytes_moved() const {
+Bytes TrialRun::bytes_moved() const {
   Bytes bytes = 0;
-  for (auto const& link : m_parts->simulator.planner().statistics().links) bytes += link.bytes;
+  for (auto const& link : m_implementation->simulator.planner().statistics().links) bytes += link.bytes;
   return bytes;
 }
 
-std::string RehearsedRun::limit() const {
-  return m_parts->progress.limit(granary::seconds(m_parts->simulator.now().time_since_epoch()));
+std::string TrialRun::limit() const {
+  return m_implementation->progress.limit(granary::seconds(m_implementation->simulator.now().time_since_epoch()));
 }
 
-Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth)
-    : m_parts(std::make_unique<Parts>(view, tasks, depth)) {
-  auto& parts = *m_parts;
+TrialRuns::TrialRuns(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth)
+    : m_implementation(std::make_unique<Implementation>(view, tasks, depth)) {
+  auto& parts = *m_implementation;
   auto const& topology = view.topology();
   // Of machines without a host: the first node.
   auto const host = std::ranges::find(parts.machine.nodes, NodeKind::Host, &MemoryNode::kind);
@@ -230,14 +230,14 @@ Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std:
   parts.levels = bottom_levels(graph, [&](std::size_t task) { return from_seconds(parts.work[task]); });
 }
 
-Rehearsal::~Rehearsal() = default;
+TrialRuns::~TrialRuns() = default;
 
-std::uint64_t Rehearsal::tasks() const { return m_parts->tasks.size(); }
+std::uint64_t TrialRuns::tasks() const { return m_implementation->tasks.size(); }
 
-bool Rehearsal::fits() const {
+bool TrialRuns::fits() const {
   Bytes all = 0;
-  for (auto const& data : m_parts->data) all += data.bytes;
-  auto const& machine = m_parts->machine;
+  for (auto const& data : m_implementation->data) all += data.bytes;
+  auto const& machine = m_implementation->machine;
   bool const devices =
       std::ranges::any_of(machine.workers, [](Worker const& w) { return w.kind == WorkerKind::Device; });
   return std::ranges::all_of(machine.workers, [&](Worker const& worker) {
@@ -245,16 +245,16 @@ bool Rehearsal::fits() const {
   });
 }
 
-double Rehearsal::work_seconds() const { return m_parts->all_work; }
+double TrialRuns::work_seconds() const { return m_implementation->all_work; }
 
-std::unique_ptr<RehearsedRun> Rehearsal::start(std::string const& scheduler, std::string const& eviction,
-                                               std::uint64_t seed, std::uint64_t told) const {
-  auto& parts = *m_parts;
+std::unique_ptr<TrialRun> TrialRuns::start(std::string const& scheduler, std::string const& eviction,
+                                           std::uint64_t seed, std::uint64_t told) const {
+  auto& parts = *m_implementation;
   SimulatorOptions options;
   options.planner.depth = parts.depth;
   options.booking.policy = BookingPolicy::None;
   try {
-    auto run = std::make_unique<RehearsedRun::Parts>(parts, make_policies(scheduler, eviction, seed), options);
+    auto run = std::make_unique<TrialRun::Implementation>(parts, make_policies(scheduler, eviction, seed), options);
     for (auto const& codelet : parts.codelets) run->simulator.add_codelet(codelet);
     for (auto const& description : parts.data) run->simulator.add_data(description);
     for (TaskId const id : std::span(parts.tasks).first(std::min<std::uint64_t>(told, parts.tasks.size()))) {
@@ -264,7 +264,7 @@ std::unique_ptr<RehearsedRun> Rehearsal::start(std::string const& scheduler, std
                              .priority = task.priority,
                              .flops = task.flops});
     }
-    return std::unique_ptr<RehearsedRun>(new RehearsedRun(std::move(run)));
+    return std::unique_ptr<TrialRun>(new TrialRun(std::move(run)));
   } catch (Error const&) {
     return nullptr;
   }

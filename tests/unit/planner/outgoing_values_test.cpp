@@ -19,15 +19,15 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // The host is where values are sent from.
-Machine with_others(Machine machine, NodeId dock = host_node) {
+Machine with_others(Machine machine, NodeId send_node = host_node) {
   NodeId const peers = machine.add_node({.name = "others", .kind = NodeKind::Peers});
-  machine.add_link_pair(dock, peers, 1e9, Duration{0}, 4);
+  machine.add_link_pair(send_node, peers, 1e9, Duration{0}, 4);
   return machine;
 }
 
 struct ShippingHand : Hand {
   explicit ShippingHand(Machine machine) : Hand(with_others(std::move(machine)), {.write_back_early = false}) {
-    stub = planner.handle(AddCodelet{{.name = "shipment", .external = true}});
+    stub = planner.handle(AddCodelet{{.name = "outgoing value", .external = true}});
   }
 
   TaskId submit_stub(std::initializer_list<Access> accesses, std::uint64_t position = TaskSubmission::next_position) {
@@ -36,7 +36,7 @@ struct ShippingHand : Hand {
     absorb();
     return task;
   }
-  TaskId shipment(DataId data) { return submit_stub({read(data)}); }
+  TaskId outgoing_value(DataId data) { return submit_stub({read(data)}); }
   void ask(TaskId task) {
     planner.handle(Asked{task});
     absorb();
@@ -62,12 +62,12 @@ struct ShippingHand : Hand {
   CodeletId stub;
 };
 
-TEST(Shipments, AreSentFromThePlaceThatTheHostHas) {
+TEST(OutgoingValues, AreSentFromThePlaceThatTheHostHas) {
   ShippingHand hand(disk_and_host(1000));
   DataId const a = hand.stored("a", 100);
   hand.submit({read_write(a)});
   hand.finish_all();
-  TaskId const task = hand.shipment(a);
+  TaskId const task = hand.outgoing_value(a);
   EXPECT_THAT(hand.sent(), IsEmpty()) << "nobody has asked";
   hand.ask(task);
   EXPECT_THAT(hand.copies, IsEmpty());
@@ -78,13 +78,13 @@ TEST(Shipments, AreSentFromThePlaceThatTheHostHas) {
   hand.ask(task);
   hand.shipped(task);
   EXPECT_THAT(hand.sent(), SizeIs(2)) << "as often as it is asked for";
-  EXPECT_EQ(hand.planner.statistics().shipments.transfers, 2U);
-  EXPECT_EQ(hand.planner.statistics().shipments.bytes, 200U);
+  EXPECT_EQ(hand.planner.statistics().outgoing_values.transfers, 2U);
+  EXPECT_EQ(hand.planner.statistics().outgoing_values.bytes, 200U);
   hand.finish(task);
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
 }
 
-TEST(Shipments, ComeFromTheDiskThroughTheReserveWhenTasksHoldAllElse) {
+TEST(OutgoingValues, ComeFromTheDiskThroughTheReserveWhenTasksHoldAllElse) {
   ShippingHand hand(disk_and_host(300));
   DataId const a = hand.stored("a", 100);
   DataId const b = hand.stored("b", 100);
@@ -92,14 +92,14 @@ TEST(Shipments, ComeFromTheDiskThroughTheReserveWhenTasksHoldAllElse) {
   TaskId const running = hand.submit({read_write(a), read_write(b)});
   hand.finish_copies();
   EXPECT_TRUE(hand.runs_now(running));
-  TaskId const first = hand.shipment(c);
+  TaskId const first = hand.outgoing_value(c);
   hand.ask(first);
   ASSERT_THAT(hand.copies, SizeIs(1));
   EXPECT_EQ(hand.copies[0].to, (Place{host_node, Slot::Pool, 200}));
   hand.finish_copies();
   EXPECT_THAT(hand.sent(), ElementsAre(Place{host_node, Slot::Pool, 200}));
   DataId const d = hand.stored("d", 100);
-  TaskId const second = hand.shipment(d);
+  TaskId const second = hand.outgoing_value(d);
   hand.ask(second);
   EXPECT_THAT(hand.copies, IsEmpty()) << "the reserve is in use";
   hand.shipped(first);
@@ -113,12 +113,12 @@ TEST(Shipments, ComeFromTheDiskThroughTheReserveWhenTasksHoldAllElse) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
-TEST(Shipments, ComeFromADevice) {
+TEST(OutgoingValues, ComeFromADevice) {
   ShippingHand hand(three_levels(1000, 1000));
   DataId const a = hand.stored("a", 100);
   hand.submit({write(a)});
   hand.finish_all();
-  TaskId const task = hand.shipment(a);
+  TaskId const task = hand.outgoing_value(a);
   hand.ask(task);
   ASSERT_THAT(hand.copies, SizeIs(1));
   EXPECT_EQ(hand.copies[0].from, (Place{device_node, Slot::Pool, 0}));
@@ -126,10 +126,10 @@ TEST(Shipments, ComeFromADevice) {
   EXPECT_THAT(hand.sent(), ElementsAre(Place{host_node, Slot::Pool, 0}));
 }
 
-TEST(Shipments, AreSentFromTheirOrigin) {
+TEST(OutgoingValues, AreSentFromTheirOrigin) {
   ShippingHand hand(three_levels(1000, 1000));
   DataId const a = hand.add({.name = "a", .bytes = 100, .origin = host_node, .home = disk_node});
-  TaskId const task = hand.shipment(a);
+  TaskId const task = hand.outgoing_value(a);
   hand.ask(task);
   EXPECT_THAT(hand.copies, IsEmpty());
   EXPECT_THAT(hand.sent(), ElementsAre(Place{host_node, Slot::Origin, 0}));
@@ -138,11 +138,11 @@ TEST(Shipments, AreSentFromTheirOrigin) {
   EXPECT_FALSE(hand.allocated(a));
 }
 
-TEST(Shipments, OfOneValueShareItsPlace) {
+TEST(OutgoingValues, OfOneValueShareItsPlace) {
   ShippingHand hand(disk_and_host(1000));
   DataId const a = hand.stored("a", 100);
-  TaskId const one = hand.shipment(a);
-  TaskId const other = hand.shipment(a);
+  TaskId const one = hand.outgoing_value(a);
+  TaskId const other = hand.outgoing_value(a);
   hand.ask(one);
   hand.ask(other);
   EXPECT_THAT(hand.copies, SizeIs(1));
@@ -158,30 +158,30 @@ TEST(Shipments, OfOneValueShareItsPlace) {
   EXPECT_TRUE(hand.runs_now(writer));
 }
 
-TEST(Shipments, FailWithTheCopyThatBringsTheirValue) {
+TEST(OutgoingValues, FailWithTheCopyThatBringsTheirValue) {
   ShippingHand hand(disk_and_host(1000));
   DataId const a = hand.stored("a", 100);
-  TaskId const one = hand.shipment(a);
-  TaskId const other = hand.shipment(a);
+  TaskId const one = hand.outgoing_value(a);
+  TaskId const other = hand.outgoing_value(a);
   hand.ask(one);
   hand.fail_copy();
   EXPECT_FALSE(hand.planner.live(one));
   EXPECT_TRUE(hand.planner.live(other)) << "nobody has asked for it";
   EXPECT_THAT(hand.sent(), IsEmpty());
-  EXPECT_THAT(hand.failures(), ElementsAre("task 'shipment' 0"));
+  EXPECT_THAT(hand.failures(), ElementsAre("task 'outgoing value' 0"));
   hand.ask(other);
   hand.finish_copies();
   EXPECT_THAT(hand.sent(), SizeIs(1));
 }
 
-TEST(Shipments, AreFetchedAgainIfTheyWereOnTheirWayHomeAndDidNotComeThere) {
+TEST(OutgoingValues, AreFetchedAgainIfTheyWereOnTheirWayHomeAndDidNotComeThere) {
   ShippingHand hand(three_levels(1000, 1000));
   DataId const a =
       hand.add({.name = "a", .bytes = 100, .origin = host_node, .home = host_node, .origin_is_home = true});
   hand.submit({read_write(a)});
   hand.finish_all();
   hand.flush();
-  TaskId const task = hand.shipment(a);
+  TaskId const task = hand.outgoing_value(a);
   hand.ask(task);
   ASSERT_THAT(hand.copies, SizeIs(1));
   hand.fail_copy();
@@ -192,7 +192,7 @@ TEST(Shipments, AreFetchedAgainIfTheyWereOnTheirWayHomeAndDidNotComeThere) {
   EXPECT_THAT(hand.failures(), ElementsAre("write-back of 'a'"));
 }
 
-TEST(Shipments, FailIfValuesThatDidNotGetHomeLeaveNoRoom) {
+TEST(OutgoingValues, FailIfValuesThatDidNotGetHomeLeaveNoRoom) {
   ShippingHand hand(three_levels(200, 200));
   DataId const a = hand.stored("a", 100);
   DataId const b = hand.stored("b", 100);
@@ -203,25 +203,25 @@ TEST(Shipments, FailIfValuesThatDidNotGetHomeLeaveNoRoom) {
   hand.finish_all();
   hand.flush();
   ASSERT_THAT(hand.copies, SizeIs(2)) << "from the host, all of which they take";
-  TaskId const task = hand.shipment(c);
+  TaskId const task = hand.outgoing_value(c);
   hand.fail_copy();
   hand.ask(task);
   EXPECT_TRUE(hand.planner.live(task)) << "a copy is under way";
   hand.fail_copy();
   EXPECT_FALSE(hand.planner.live(task));
   EXPECT_THAT(hand.sent(), IsEmpty());
-  EXPECT_THAT(hand.failures(), ElementsAre("task 'shipment' 2", "write-back of 'a'", "write-back of 'b'"));
+  EXPECT_THAT(hand.failures(), ElementsAre("task 'outgoing value' 2", "write-back of 'a'", "write-back of 'b'"));
 }
 
 // Its end may depend, over other processes, on the task that finds no room.
-TEST(Shipments, DoNotHoldUpTheEndOfARunInWhichAValueDidNotGetHome) {
+TEST(OutgoingValues, DoNotHoldUpTheEndOfARunInWhichAValueDidNotGetHome) {
   ShippingHand hand(disk_and_host(300));
   DataId const a = hand.stored("a", 100);
   DataId const b = hand.stored("b", 100);
   DataId const c = hand.stored("c", 100);
   hand.submit({write(a)});
   hand.finish_all();
-  TaskId const begun = hand.shipment(c);
+  TaskId const begun = hand.outgoing_value(c);
   hand.flush();
   hand.fail_copy();
   TaskId const other = hand.submit({read(b), read(hand.stored("d", 100))});
@@ -231,7 +231,7 @@ TEST(Shipments, DoNotHoldUpTheEndOfARunInWhichAValueDidNotGetHome) {
   EXPECT_THAT(hand.failures(), ElementsAre("write-back of 'a'"));
 }
 
-TEST(Shipments, OnlyBegunTasksThatReadOneDatumHaveAValueToSend) {
+TEST(OutgoingValues, OnlyBegunTasksThatReadOneDatumHaveAValueToSend) {
   ShippingHand hand(disk_and_host(1000));
   DataId const a = hand.stored("a", 100);
   DataId const b = hand.stored("b", 100);
@@ -242,7 +242,7 @@ TEST(Shipments, OnlyBegunTasksThatReadOneDatumHaveAValueToSend) {
   TaskId const running = hand.submit({read_write(a)});
   hand.finish_copies();
   EXPECT_TRUE(refused(running)) << "a worker has it";
-  TaskId const waiting = hand.shipment(a);
+  TaskId const waiting = hand.outgoing_value(a);
   EXPECT_TRUE(refused(waiting)) << "it has not begun";
   EXPECT_TRUE(refused(hand.submit_stub({read(a), read(b)}))) << "it reads two";
   EXPECT_TRUE(refused(hand.submit_stub({write(b)}))) << "it writes";
@@ -253,16 +253,17 @@ TEST(Shipments, OnlyBegunTasksThatReadOneDatumHaveAValueToSend) {
   EXPECT_TRUE(refused(waiting)) << "it was asked for";
 }
 
-TEST(Shipments, AreRefusedIfTheirDatumNeverFitsWhereItIsSentFrom) {
+TEST(OutgoingValues, AreRefusedIfTheirDatumNeverFitsWhereItIsSentFrom) {
   ShippingHand hand(disk_and_host(150));
   DataId const a = hand.stored("a", 100);
-  EXPECT_EQ(message_of([&] { hand.shipment(a); }),
-            "data 'a' of task 'shipment' pass through memory node 'host', which needs at least 200 bytes for that, but "
-            "the limit there is 150 bytes");
+  EXPECT_EQ(
+      message_of([&] { hand.outgoing_value(a); }),
+      "data 'a' of task 'outgoing value' pass through memory node 'host', which needs at least 200 bytes for that, but "
+      "the limit there is 150 bytes");
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
 }
 
-TEST(Shipments, AMachineWithoutOtherProcessesSendsNothing) {
+TEST(OutgoingValues, AMachineWithoutOtherProcessesSendsNothing) {
   Hand hand(disk_and_host(1000));
   hand.codelet = hand.planner.handle(AddCodelet{{.name = "outside", .external = true}});
   TaskId const task = hand.submit({read(hand.stored("a", 100))});
@@ -270,16 +271,16 @@ TEST(Shipments, AMachineWithoutOtherProcessesSendsNothing) {
 }
 
 // A value of another process has its home there, and is never written back.
-TEST(Arrivals, AreReadFromTheOtherProcessesAndDroppedWhenThereIsNoRoom) {
+TEST(IncomingValues, AreReadFromTheOtherProcessesAndDroppedWhenThereIsNoRoom) {
   ShippingHand hand(disk_and_host(200));
-  auto const arrival = [&](char const* name) {
+  auto const incoming_value = [&](char const* name) {
     DataId const data = hand.add({.name = name, .bytes = 100, .home = hand.planner.topology().peers()});
     hand.finish(hand.submit_stub({write(data)}));
     return data;
   };
-  DataId const a = arrival("a");
-  DataId const b = arrival("b");
-  DataId const c = arrival("c");
+  DataId const a = incoming_value("a");
+  DataId const b = incoming_value("b");
+  DataId const c = incoming_value("c");
   hand.finish_all();
   hand.submit({read(a), read(b)});
   hand.finish_all();
@@ -294,7 +295,7 @@ TEST(Arrivals, AreReadFromTheOtherProcessesAndDroppedWhenThereIsNoRoom) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
-TEST(Arrivals, HaveThePositionOfTheTaskThatFollowsThem) {
+TEST(IncomingValues, HaveThePositionOfTheTaskThatFollowsThem) {
   ShippingHand hand(disk_and_host(1000));
   DataId const a = hand.stored("a", 100);
   auto const submit = [&](std::uint64_t position) {
@@ -306,7 +307,7 @@ TEST(Arrivals, HaveThePositionOfTheTaskThatFollowsThem) {
   hand.submit_stub({read(a)}, 5);
   submit(5);
   EXPECT_EQ(message_of([&] { hand.submit_stub({read(a)}, 5); }),
-            "task 'shipment' has position 5 in the order of submission, but task 5 was submitted before it");
+            "task 'outgoing value' has position 5 in the order of submission, but task 5 was submitted before it");
   hand.submit_stub({read(a)}, 9);
   EXPECT_NE(message_of([&] { submit(8); }), "");
   submit(9);

@@ -2,8 +2,8 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/engine/pack_lines.hpp>
 #include <granary/detail/core/engine/poll_pause.hpp>
-#include <granary/detail/distributed/wires/packet.hpp>
-#include <granary/detail/mpi/mpi_wire.hpp>
+#include <granary/detail/distributed/transports/packet.hpp>
+#include <granary/detail/mpi/mpi_transport.hpp>
 
 #include <algorithm>
 #include <array>
@@ -41,9 +41,10 @@ constexpr Bytes most_piece = 1_GiB;
 
 }  // namespace
 
-class MpiWire::Thread {
+class MpiTransport::Thread {
  public:
-  Thread(MpiWire& wire, MPI_Comm communicator, MpiWireOptions options) : m_wire(wire), m_options(options) {
+  Thread(MpiTransport& transport, MPI_Comm communicator, MpiTransportOptions options)
+      : m_transport(transport), m_options(options) {
     require_threads();
     if (options.sends == 0) throw InvalidArgument("a process sends at least one value at once, not 0");
     MPI_Comm_dup(communicator, &m_messages);
@@ -67,28 +68,28 @@ class MpiWire::Thread {
   }
   void stop() {
     m_stop = true;
-    m_wire.wake();
+    m_transport.wake();
     if (m_thread.joinable()) m_thread.join();
   }
   [[noreturn]] void abort(int status) {
     m_abort = status;
-    m_wire.wake();
+    m_transport.wake();
     if (m_thread.joinable()) m_thread.join();
     MPI_Abort(m_messages, status);
     std::abort();
   }
   // Nothing if not all processes come in time: then the next call is `abort`.
-  std::optional<Heard> hear(Header const& ours, std::string text, Duration most) {
-    std::unique_lock lock(m_hearing_mutex);
-    m_hearing = {.stage = Stage::Asked, .ours = ours, .text = std::move(text)};
-    m_wire.wake();
-    auto const ended = [this] { return m_hearing.stage == Stage::None; };
+  std::optional<Gathered> try_allgather(Header const& ours, std::string text, Duration most) {
+    std::unique_lock lock(m_pending_mutex);
+    m_pending = {.stage = Stage::Asked, .ours = ours, .text = std::move(text)};
+    m_transport.wake();
+    auto const ended = [this] { return m_pending.stage == Stage::None; };
     if (most == unlimited) {
-      m_heard.wait(lock, ended);
-    } else if (!m_heard.wait_for(lock, most, ended)) {
+      m_pending_changed.wait(lock, ended);
+    } else if (!m_pending_changed.wait_for(lock, most, ended)) {
       return std::nullopt;
     }
-    return Heard{.headers = std::move(m_hearing.headers), .text = std::move(m_hearing.text)};
+    return Gathered{.headers = std::move(m_pending.headers), .text = std::move(m_pending.text)};
   }
   [[nodiscard]] std::uint32_t self() const { return m_self; }
   [[nodiscard]] std::uint32_t processes() const { return static_cast<std::uint32_t>(m_peers.size()); }
@@ -113,16 +114,16 @@ class MpiWire::Thread {
     bool incoming = false;
     std::uint32_t peer = 0;
     std::uint32_t tag = 0;
-    TaskId shipment = {};
+    TaskId outgoing_value = {};
     std::size_t requests = 0;
     std::vector<std::byte> packed{};  // the bytes of a source with gaps
   };
   enum class Stage : std::uint8_t { None, Asked, Gather, Broadcast };
-  struct Hearing {
+  struct PendingGather {
     Stage stage = Stage::None;
     Header ours{};
     std::vector<Header> headers{};
-    std::string text{};  // ours, then the speaker's
+    std::string text{};  // ours, then the root's
   };
   // The owner of a request: the number of a transfer, `the_hearing`, or `control` plus the peer.
   static constexpr std::size_t control = std::size_t{1} << 40;
@@ -136,11 +137,11 @@ class MpiWire::Thread {
     PollPause moving(std::chrono::microseconds(50), std::chrono::microseconds(100));
     while (!m_stop && m_abort < 0) {
       bool progress = false;
-      if (!receives && m_wire.connected()) {
+      if (!receives && m_transport.connected()) {
         MPI_Start(&m_receive);
         receives = true;
       }
-      for (auto& operation : m_wire.take()) {
+      for (auto& operation : m_transport.take()) {
         std::visit([this](auto& what) { perform(what); }, operation);
         progress = true;
       }
@@ -150,15 +151,15 @@ class MpiWire::Thread {
       if (receives) progress |= receive_messages();
       progress |= complete();
       if (progress) {
-        if (receives) m_wire.ends().apply();
+        if (receives) m_transport.ends().apply();
         pause.progress();
         moving.progress();
       } else if (auto const moves = m_sending > 0 || m_receiving > 0; moves && moving.nap() == Duration{0}) {
         std::this_thread::yield();
       } else if (moves) {
-        m_wire.wait(moving.nap());
+        m_transport.wait(moving.nap());
       } else if (auto const nap = pause.nap(); nap > Duration{0}) {
-        m_wire.wait(nap);
+        m_transport.wait(nap);
       } else {
         spin_pause();
       }
@@ -242,7 +243,7 @@ class MpiWire::Thread {
       auto const what = m_to_send.top().what;
       m_to_send.pop();
       ++m_sending;
-      auto const number = begin({.shipment = what.shipment});
+      auto const number = begin({.outgoing_value = what.outgoing_value});
       auto const* place = what.source.address;
       if (auto const& lines = what.source.lines; lines.count > 0) {
         auto& packed = m_transfers[number].packed;
@@ -270,31 +271,31 @@ class MpiWire::Thread {
     }
   }
   void begin_hearing() {
-    std::lock_guard const lock(m_hearing_mutex);
-    if (m_hearing.stage != Stage::Asked) return;
+    std::lock_guard const lock(m_pending_mutex);
+    if (m_pending.stage != Stage::Asked) return;
     bool const all_sent = m_to_send.empty() && m_sending == 0 && std::ranges::none_of(m_peers, [](Peer const& peer) {
                             return peer.sending || !peer.waiting.empty();
                           });
     if (!all_sent) return;
-    m_hearing.stage = Stage::Gather;
-    m_hearing.headers.resize(m_peers.size());
-    MPI_Iallgather(&m_hearing.ours, static_cast<int>(sizeof(Header)), MPI_BYTE, m_hearing.headers.data(),
+    m_pending.stage = Stage::Gather;
+    m_pending.headers.resize(m_peers.size());
+    MPI_Iallgather(&m_pending.ours, static_cast<int>(sizeof(Header)), MPI_BYTE, m_pending.headers.data(),
                    static_cast<int>(sizeof(Header)), MPI_BYTE, m_messages, &add(the_hearing));
   }
-  // All headers are known: the speaker's text follows.
+  // All headers are known: the root's text follows.
   void go_on_with_hearing() {
-    std::lock_guard const lock(m_hearing_mutex);
-    auto& hearing = m_hearing;
-    auto const speaker = speaker_of(hearing.headers);
-    if (hearing.stage == Stage::Gather && speaker) {
-      hearing.stage = Stage::Broadcast;
-      hearing.text.resize(hearing.headers[*speaker].length);
-      MPI_Ibcast(hearing.text.data(), static_cast<int>(hearing.text.size()), MPI_BYTE, static_cast<int>(*speaker),
+    std::lock_guard const lock(m_pending_mutex);
+    auto& pending = m_pending;
+    auto const root = root_of(pending.headers);
+    if (pending.stage == Stage::Gather && root) {
+      pending.stage = Stage::Broadcast;
+      pending.text.resize(pending.headers[*root].length);
+      MPI_Ibcast(pending.text.data(), static_cast<int>(pending.text.size()), MPI_BYTE, static_cast<int>(*root),
                  m_messages, &add(the_hearing));
       return;
     }
-    hearing.stage = Stage::None;
-    m_heard.notify_all();
+    pending.stage = Stage::None;
+    m_pending_changed.notify_all();
   }
 
   // Packets of one process are taken in the order in which it sent them: one receive at a time.
@@ -309,7 +310,7 @@ class MpiWire::Thread {
       MPI_Get_count(&status, MPI_BYTE, &bytes);
       ProcessId const from(static_cast<std::uint32_t>(status.MPI_SOURCE));
       read_packet({m_incoming.data(), static_cast<std::size_t>(bytes)},
-                  [&](Message const& message) { m_wire.ends().exchange->got(from, message); });
+                  [&](Message const& message) { m_transport.ends().exchange->got(from, message); });
       MPI_Start(&m_receive);
       received = true;
     }
@@ -341,24 +342,24 @@ class MpiWire::Thread {
       end(of);
       if (transfer.incoming) {
         --m_receiving;
-        m_wire.ends().exchange->received(transfer.tag);
+        m_transport.ends().exchange->received(transfer.tag);
       } else {
         --m_sending;
-        m_wire.ends().exchange->sent(transfer.shipment);
+        m_transport.ends().exchange->sent(transfer.outgoing_value);
       }
     }
   }
 
-  MpiWire& m_wire;
-  MpiWireOptions m_options;
+  MpiTransport& m_transport;
+  MpiTransportOptions m_options;
   MPI_Comm m_messages = MPI_COMM_NULL, m_values = MPI_COMM_NULL;
   std::uint32_t m_self = 0;
   std::atomic<bool> m_stop = false;
   std::atomic<Bytes> m_sent = 0;
   std::atomic<int> m_abort = -1;
-  std::mutex m_hearing_mutex;
-  std::condition_variable m_heard;
-  Hearing m_hearing;
+  std::mutex m_pending_mutex;
+  std::condition_variable m_pending_changed;
+  PendingGather m_pending;
 
   // Of the thread alone.
   std::array<std::byte, Packet::most_bytes> m_incoming;
@@ -375,17 +376,17 @@ class MpiWire::Thread {
   std::thread m_thread;
 };
 
-MpiWire::MpiWire(MPI_Comm communicator, MpiWireOptions options)
+MpiTransport::MpiTransport(MPI_Comm communicator, MpiTransportOptions options)
     : m_thread(std::make_unique<Thread>(*this, communicator, options)) {}
-MpiWire::~MpiWire() = default;
-ProcessId MpiWire::self() const { return ProcessId(m_thread->self()); }
-std::uint32_t MpiWire::count() const { return m_thread->processes(); }
-void MpiWire::start() { m_thread->start(); }
-void MpiWire::close() { m_thread->stop(); }
-void MpiWire::abort(int status) { m_thread->abort(status); }
-std::optional<Processes::Heard> MpiWire::hear(Header const& ours, std::string text, Duration most) {
-  return m_thread->hear(ours, std::move(text), most);
+MpiTransport::~MpiTransport() = default;
+ProcessId MpiTransport::self() const { return ProcessId(m_thread->self()); }
+std::uint32_t MpiTransport::count() const { return m_thread->processes(); }
+void MpiTransport::start() { m_thread->start(); }
+void MpiTransport::close() { m_thread->stop(); }
+void MpiTransport::abort(int status) { m_thread->abort(status); }
+std::optional<Processes::Gathered> MpiTransport::try_allgather(Header const& ours, std::string text, Duration most) {
+  return m_thread->try_allgather(ours, std::move(text), most);
 }
-Bytes MpiWire::sent() const { return m_thread->sent(); }
+Bytes MpiTransport::sent() const { return m_thread->sent(); }
 
 }  // namespace granary

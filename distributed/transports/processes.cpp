@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/distributed/wires/packet.hpp>
-#include <granary/detail/distributed/wires/processes.hpp>
+#include <granary/detail/distributed/transports/packet.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -49,20 +49,20 @@ std::uint64_t key_of(FailureOrigin const& failure) {
 
 }  // namespace
 
-std::optional<std::size_t> Processes::speaker_of(std::vector<Header> const& headers) {
-  std::optional<std::size_t> speaker;
+std::optional<std::size_t> Processes::root_of(std::vector<Header> const& headers) {
+  std::optional<std::size_t> root;
   for (std::size_t p = 0; p < headers.size(); ++p) {
-    if (headers[p].length > 0 && (!speaker || headers[p].key < headers[*speaker].key)) speaker = p;
+    if (headers[p].length > 0 && (!root || headers[p].key < headers[*root].key)) root = p;
   }
-  return speaker;
+  return root;
 }
 
 std::shared_ptr<FailureOrigin const> Processes::agree(std::uint64_t order,
                                                       std::shared_ptr<FailureOrigin const> const& failure) {
-  auto const heard = confer({order}, failure, {});
-  if (heard.failure) return unpacked(heard.text);
-  for (std::size_t p = 1; p < heard.headers.size(); ++p) {
-    if (heard.headers[p].numbers[0] == heard.headers[0].numbers[0]) continue;
+  auto const gathered = allgather({order}, failure, {});
+  if (gathered.failure) return unpacked(gathered.text);
+  for (std::size_t p = 1; p < gathered.headers.size(); ++p) {
+    if (gathered.headers[p].numbers[0] == gathered.headers[0].numbers[0]) continue;
     throw InvalidArgument(
         "process " + std::to_string(p) +
         " has submitted other data or tasks than process 0: all processes submit the same, in the same order");
@@ -80,10 +80,10 @@ std::shared_ptr<FailureOrigin const> Processes::leave(std::uint64_t order,
   auto const left = [&end] {
     return std::max(std::chrono::duration_cast<Duration>(end - std::chrono::steady_clock::now()), Duration{0});
   };
-  while (auto const heard = hear({key_of(*failure), text.size(), {order, leaves}}, text, left())) {
-    auto const& all = heard->headers;
+  while (auto const gathered = try_allgather({key_of(*failure), text.size(), {order, leaves}}, text, left())) {
+    auto const& all = gathered->headers;
     if (!std::ranges::all_of(all, [&](Header const& one) { return one.numbers[1] == leaves; })) continue;
-    auto first = unpacked(heard->text);
+    auto first = unpacked(gathered->text);
     if (std::ranges::all_of(all, [&](Header const& one) { return one.numbers[0] == order; })) return first;
     if (first->process != self()) std::this_thread::sleep_for(most);  // it ends all
     break;
@@ -95,36 +95,36 @@ std::shared_ptr<FailureOrigin const> Processes::leave(std::uint64_t order,
 }
 
 std::vector<Processes::Numbers> Processes::gather(Numbers const& ours) {
-  auto const heard = rethrowing(confer(ours, nullptr, {}));
+  auto const gathered = rethrowing(allgather(ours, nullptr, {}));
   std::vector<Numbers> all;
-  for (auto const& header : heard.headers) all.push_back(header.numbers);
+  for (auto const& header : gathered.headers) all.push_back(header.numbers);
   return all;
 }
 
-std::string Processes::from(ProcessId speaker, std::function<std::string()> const& function) {
+std::string Processes::from(ProcessId root, std::function<std::string()> const& function) {
   std::string text;
   std::shared_ptr<FailureOrigin const> failure;
-  if (self() == speaker) failure = failure_of([&] { text = function(); }, self());
-  return rethrowing(confer({}, failure, std::move(text))).text;
+  if (self() == root) failure = failure_of([&] { text = function(); }, self());
+  return rethrowing(allgather({}, failure, std::move(text))).text;
 }
 
 void Processes::together(std::function<void()> const& function) {
-  static_cast<void>(rethrowing(confer({}, failure_of(function, self()), {})));
+  static_cast<void>(rethrowing(allgather({}, failure_of(function, self()), {})));
 }
 
-Processes::Heard Processes::rethrowing(Heard heard) {
-  if (heard.failure) rethrow_origin(unpacked(heard.text));
-  return heard;
+Processes::Gathered Processes::rethrowing(Gathered gathered) {
+  if (gathered.failure) rethrow_origin(unpacked(gathered.text));
+  return gathered;
 }
 
-Processes::Heard Processes::confer(Numbers const& numbers, std::shared_ptr<FailureOrigin const> const& failure,
-                                   std::string text) {
+Processes::Gathered Processes::allgather(Numbers const& numbers, std::shared_ptr<FailureOrigin const> const& failure,
+                                         std::string text) {
   if (failure) text = packed(failure);
   Header const header{failure ? key_of(*failure) : no_failure | self().value(), text.size(), numbers};
-  auto heard = hear(header, std::move(text), unlimited);
-  auto const speaker = speaker_of(heard->headers);
-  heard->failure = speaker && heard->headers[*speaker].key < no_failure;
-  return std::move(*heard);
+  auto gathered = try_allgather(header, std::move(text), unlimited);
+  auto const root = root_of(gathered->headers);
+  gathered->failure = root && gathered->headers[*root].key < no_failure;
+  return std::move(*gathered);
 }
 
 }  // namespace granary::detail
