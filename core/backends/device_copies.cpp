@@ -46,12 +46,12 @@ DeviceCopy device_copy(CopyRequest const& request, int from, int to) {
 
 class DeviceCopies::Implementation {
  public:
-  Copies(std::shared_ptr<DeviceApi> api, std::shared_ptr<PinnedMemory> pinned)
+  Implementation(std::shared_ptr<DeviceApi> api, std::shared_ptr<PinnedMemory> pinned)
       : m_api(std::move(api)),
         m_pinned(std::move(pinned)),
         m_staged(m_api),
         m_thread(start_thread("the copies of a device", [this] { run(); })) {}
-  ~Copies() {
+  ~Implementation() {
     {
       std::lock_guard const lock(m_mutex);
       m_stop = true;
@@ -59,8 +59,8 @@ class DeviceCopies::Implementation {
     m_changed.notify_one();
     m_thread.join();
   }
-  Copies(Copies const&) = delete;
-  Copies& operator=(Copies const&) = delete;
+  Implementation(Implementation const&) = delete;
+  Implementation& operator=(Implementation const&) = delete;
 
   [[nodiscard]] std::shared_ptr<CopyStream> stream(int from, int to);
   void start(std::shared_ptr<CopyStream> const& stream, CopyRequest const& request, CopyCompletion done);
@@ -173,11 +173,11 @@ class DeviceCopyBackend final : public CopyBackend {
 }  // namespace
 
 DeviceCopies::DeviceCopies(std::shared_ptr<DeviceApi> api, std::shared_ptr<PinnedMemory> pinned)
-    : m_copies(std::make_shared<Copies>(std::move(api), std::move(pinned))) {}
+    : m_implementation(std::make_shared<Implementation>(std::move(api), std::move(pinned))) {}
 
 std::shared_ptr<CopyBackend> DeviceCopies::link(int from, int to) {
-  auto stream = m_copies->stream(from, to);
-  return std::make_shared<DeviceCopyBackend<Copies>>(m_copies, std::move(stream));
+  auto stream = m_implementation->stream(from, to);
+  return std::make_shared<DeviceCopyBackend<Implementation>>(m_implementation, std::move(stream));
 }
 
 }  // namespace granary::detail

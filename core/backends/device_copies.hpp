@@ -22,9 +22,9 @@ class GRANARY_EXPORT DeviceCopies {
   [[nodiscard]] std::shared_ptr<CopyBackend> link(int from, int to);
 
  private:
-  class Copies;
+  class Implementation;
 
-  std::shared_ptr<Copies> m_copies;
+  std::shared_ptr<Implementation> m_implementation;
 };
 
 }  // namespace granary::detail
