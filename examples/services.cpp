@@ -75,7 +75,7 @@ bool names_the_task(granary::Runtime& runtime) {
   } catch (granary::DataError const& error) {  // what the body threw
     std::printf("%s\n", error.what());
     if (auto const* const in = dynamic_cast<granary::TaskError const*>(&error)) {
-      std::printf("%s, line %d\n", in->task().c_str(), static_cast<int>(in->place().line));
+      std::printf("%s, line %d\n", in->task().c_str(), static_cast<int>(in->source_line().line));
       return in->data() == std::vector<std::string>{"covariance"};
     }
   }

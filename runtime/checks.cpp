@@ -25,9 +25,9 @@ struct InBody {
   InBody& operator=(InBody const&) = delete;
 };
 
-std::string described(std::string_view task, SourceLine const& place) {
+std::string described(std::string_view task, SourceLine const& source_line) {
   auto text = "task '" + std::string(task) + "'";
-  return *place.file == '\0' ? text : text + " of " + place.file + ":" + std::to_string(place.line);
+  return *source_line.file == '\0' ? text : text + " of " + source_line.file + ":" + std::to_string(source_line.line);
 }
 
 std::size_t hash_of(CheckedDatum const& datum, std::byte* at) {
@@ -136,7 +136,7 @@ void Checks::refuse_captured(TaskInfo const& info, TaskCode const& code, std::sp
       if (!overlap(datum.set, ByteSet(byte, 1))) return;
       bool const declared =
           std::ranges::any_of(accesses, [&](Access const& access) { return find(access.data).get() == &datum; });
-      throw CheckFailed(described(info.name.text, info.name.place) + " has a body that holds an address in '" +
+      throw CheckFailed(described(info.name.text, info.name.source_line) + " has a body that holds an address in '" +
                         datum.name + "' (" + std::to_string(word - datum.set.first()) +
                         " bytes from its first element), a View or a pointer, which granary does not see: " +
                         (declared
@@ -157,7 +157,7 @@ Parameters Checks::checked(TaskInfo const& info, TaskCode const& code, std::span
   if (CommutingOrders::again()) throw InternalError("a body that runs again submits a task");
   auto body = std::make_shared<CheckedBody>(
       CheckedBody{std::move(parameters), code.kernels[static_cast<std::size_t>(WorkerKind::Cpu)], code.result_bytes,
-                  code.launches_kokkos_kernels, code.restartable, described(info.name.text, info.name.place)});
+                  code.launches_kokkos_kernels, code.restartable, described(info.name.text, info.name.source_line)});
   body->by_body = in_body;
   std::unique_lock lock(m_mutex);
   refuse_captured(info, code, accesses, static_cast<std::byte const*>(body->parameters.get()));

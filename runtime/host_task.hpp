@@ -30,11 +30,11 @@ namespace granary {
 /// was converted, which what `submit` throws names.
 struct GRANARY_EXPORT TaskName {
   std::string_view text;
-  SourceLine place;
+  SourceLine source_line;
 
   template <std::convertible_to<std::string_view> Text>
-  TaskName(Text const& name, SourceLine where = SourceLine::current())  // NOLINT(google-explicit-constructor)
-      : text(name), place(where) {}
+  TaskName(Text const& name, SourceLine line = SourceLine::current())  // NOLINT(google-explicit-constructor)
+      : text(name), source_line(line) {}
 };
 
 namespace detail {
@@ -43,15 +43,15 @@ namespace detail {
 inline TaskName own_task(char const* name) { return {name, SourceLine{}}; }
 
 // Throws the error that is handled, and says where the task was submitted.
-[[noreturn]] GRANARY_EXPORT void rethrow_with(SourceLine const& place);
+[[noreturn]] GRANARY_EXPORT void rethrow_with(SourceLine const& source_line);
 
 // Calls it; what it throws names the line.
 template <class Function>
-decltype(auto) naming_line(SourceLine const& place, Function&& function) {
+decltype(auto) naming_line(SourceLine const& source_line, Function&& function) {
   try {
     return function();
   } catch (InvalidArgument const&) {
-    rethrow_with(place);
+    rethrow_with(source_line);
   }
 }
 

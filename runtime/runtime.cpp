@@ -37,9 +37,10 @@ detail::StopScope::StopScope(StopToken const& token) : m_outer(std::exchange(cur
 
 detail::StopScope::~StopScope() { current_stop = m_outer; }
 
-void detail::rethrow_with(SourceLine const& place) {
+void detail::rethrow_with(SourceLine const& source_line) {
   auto const submitted = [&](std::exception const& error) {
-    return std::string(error.what()) + " (submitted at " + place.file + ":" + std::to_string(place.line) + ")";
+    return std::string(error.what()) + " (submitted at " + source_line.file + ":" + std::to_string(source_line.line) +
+           ")";
   };
   auto const says_where = [&](std::exception const& error) {
     return *place.file == '\0' || dynamic_cast<TaskError const*>(&error) != nullptr;
@@ -134,7 +135,7 @@ void Runtime::refuse_foreign_data(std::string const& subject, std::span<RuntimeI
 }
 
 void Runtime::refuse_foreign_task(TaskName const& task, std::span<RuntimeId const> owners) const {
-  detail::naming_line(task.place, [&] { refuse_foreign_data("task '" + std::string(task.text) + "'", owners); });
+  detail::naming_line(task.source_line, [&] { refuse_foreign_data("task '" + std::string(task.text) + "'", owners); });
 }
 
 ProcessId Runtime::process() const { return m_parts->processes ? m_parts->processes->self() : ProcessId(0); }
@@ -282,7 +283,7 @@ void Runtime::submit_copy(std::string_view name, detail::TaskCode const& code, s
 // names the line of the submission. It submits at once, or, with `cuts`, while so many temporaries were cut.
 template <class Submit>
 TaskHandle Runtime::submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit) {
-  return detail::naming_line(name.place, [&]() -> TaskHandle {
+  return detail::naming_line(name.source_line, [&]() -> TaskHandle {
     auto& engine = *m_parts->engine;
     auto& divisions = *m_parts->divisions;
     for (;;) {
@@ -303,7 +304,7 @@ TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& co
                                 Parameters parameters) {
   if (m_parts->common) {
     refuse_in_task("submit()");
-    return detail::naming_line(info.name.place, [&]() -> TaskHandle {
+    return detail::naming_line(info.name.source_line, [&]() -> TaskHandle {
       return {*m_parts->engine,
               m_parts->common->submit(m_parts->submission(info, code, accesses), std::move(parameters))};
     });
@@ -394,7 +395,7 @@ TaskHandle Runtime::submit_reducing(TaskInfo const& info, std::span<std::pair<Da
                                     std::function<TaskHandle()> const& submission) {
   m_parts->refuse_with_others("data cannot be reduced");
   detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
-  detail::naming_line(info.name.place, [&] { refuse_reduction(info, accesses); });
+  detail::naming_line(info.name.source_line, [&] { refuse_reduction(info, accesses); });
   return m_parts->reductions.contribute(submission);
 }
 

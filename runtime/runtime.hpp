@@ -696,7 +696,8 @@ TaskHandle Runtime::submit(TaskInfo const& info, Body body, Accesses const&... a
 
 template <class Body, class... Accesses>
 TaskHandle Runtime::submit_made(TaskInfo const& info, Body body, Accesses const&... accesses) {
-  auto const all = detail::naming_line(info.name.place, [&] { return std::tuple{made(accesses, info.name.text)...}; });
+  auto const all =
+      detail::naming_line(info.name.source_line, [&] { return std::tuple{made(accesses, info.name.text)...}; });
   return std::apply([&](auto const&... own) { return submit(info, std::move(body), own...); }, all);
 }
 

@@ -63,7 +63,7 @@ struct Runtime::Parts {
             .accesses = accesses,
             .priority = info.priority,
             .flops = info.flops,
-            .place = info.name.place};
+            .source_line = info.name.source_line};
   }
   /// The memory node whose memory holds the bytes. Throws InvalidArgument, with the name, if there is none.
   [[nodiscard]] NodeId node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const;

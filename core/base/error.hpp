@@ -116,7 +116,7 @@ struct GRANARY_EXPORT TaskOrigin {
   std::string task = {};               ///< the name that the application gave it
   std::string what = {};               ///< with its position in the order of submission: "task 'gemm' 17"
   std::vector<std::string> data = {};  ///< the names of its data, in the order of its accesses
-  SourceLine place = {};               ///< the line of the application that submitted it
+  SourceLine source_line = {};         ///< of the application, where it was submitted
 
   /// `task 'gemm' 17 on 'C', 'A', submitted at main.cpp:82`.
   [[nodiscard]] std::string describe() const;
@@ -153,7 +153,9 @@ class GRANARY_EXPORT TaskError : public std::nested_exception {
  public:
   [[nodiscard]] std::string const& task() const { return m_origin.task; }
   [[nodiscard]] std::vector<std::string> const& data() const { return m_origin.data; }
-  [[nodiscard]] SourceLine const& place() const { return m_origin.place; }
+  /// The line of the application that submitted it.
+  [[nodiscard]] SourceLine const& source_line() const { return m_origin.source_line; }
+  [[deprecated("use source_line")]] [[nodiscard]] SourceLine const& place() const { return source_line(); }
   [[nodiscard]] std::string describe() const { return m_origin.describe(); }
   /// Of the exception that was thrown.
   [[nodiscard]] std::type_index type() const { return m_type; }

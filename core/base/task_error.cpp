@@ -36,8 +36,8 @@ Makers& makers() {
   return known;
 }
 
-std::string submitted_at(SourceLine const& place) {
-  return std::string("submitted at ") + place.file + ":" + std::to_string(place.line);
+std::string submitted_at(SourceLine const& source_line) {
+  return std::string("submitted at ") + source_line.file + ":" + std::to_string(source_line.line);
 }
 
 detail::MakeInTask maker_of(std::type_index type) {
@@ -52,7 +52,7 @@ detail::MakeInTask maker_of(std::type_index type) {
 std::string TaskOrigin::describe() const {
   auto text = what;
   for (std::size_t i = 0; i < data.size(); ++i) text += (i == 0 ? " on '" : ", '") + data[i] + "'";
-  return *place.file == '\0' ? text : text + ", " + submitted_at(place);
+  return *source_line.file == '\0' ? text : text + ", " + submitted_at(source_line);
 }
 
 TaskError::TaskError(TaskOrigin origin, std::type_index type) : m_origin(std::move(origin)), m_type(type) {}
@@ -60,7 +60,7 @@ TaskError::~TaskError() = default;
 
 std::string detail::with_task(std::string const& message, TaskError const& task) {
   bool const names_it = message.starts_with("task '" + task.task() + "'");
-  return message + (names_it ? " (" + submitted_at(task.place()) : " (in " + task.describe()) + ")";
+  return message + (names_it ? " (" + submitted_at(task.source_line()) : " (in " + task.describe()) + ")";
 }
 
 void detail::add_task_error(std::type_index type, MakeInTask make) {
@@ -70,7 +70,7 @@ void detail::add_task_error(std::type_index type, MakeInTask make) {
 }
 
 std::exception_ptr detail::in_task(std::exception_ptr const& error, TaskOrigin const& origin) {
-  if (!error || *origin.place.file == '\0') return error;
+  if (!error || *origin.source_line.file == '\0') return error;
   try {
     std::rethrow_exception(error);
   } catch (std::exception const& thrown) {

@@ -16,7 +16,7 @@ void BottomLevelScope::release_data(DataId data) {
 
 TaskId BottomLevelScope::submit(TaskSubmission const& submission, Parameters parameters) {
   m_tasks.push_back({submission.codelet, submission.flops, m_accesses.size(), submission.accesses.size(),
-                     submission.place, std::move(parameters)});
+                     submission.source_line, std::move(parameters)});
   m_accesses.insert(m_accesses.end(), submission.accesses.begin(), submission.accesses.end());
   return {};
 }
@@ -29,7 +29,7 @@ void BottomLevelScope::close() {
                      .accesses = accesses_of(task),
                      .priority = levels[i],
                      .flops = task.flops,
-                     .place = task.place},
+                     .source_line = task.source_line},
                     std::move(task.parameters));
   }
   std::vector<Recorded>().swap(m_tasks);

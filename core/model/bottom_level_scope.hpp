@@ -32,7 +32,7 @@ class GRANARY_EXPORT BottomLevelScope final : public Submitter {
     double flops;
     std::size_t first_access;
     std::size_t accesses;
-    SourceLine place;
+    SourceLine source_line;
     Parameters parameters;
   };
 

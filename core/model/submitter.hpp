@@ -22,11 +22,11 @@ struct GRANARY_EXPORT TaskSubmission {
   std::int64_t priority = 0;   ///< larger is more urgent
   double flops = 0;            ///< floating-point operations, for estimates; 0 when unknown
   TaskIndex index = no_index;  ///< for traces
-  /// Its place in the order of submission, larger than those before; `next_position`: the one after the last. Gaps are
-  /// left by whoever submits only some tasks of a common order. External tasks may have the place of the task that
+  /// Its number in the order of submission, larger than those before; `next_position`: the one after the last. Gaps
+  /// are left by whoever submits only some tasks of a common order. External tasks may have the number of the task that
   /// follows them.
   std::uint64_t position = next_position;
-  SourceLine place = {};  ///< of the application; none: an algorithm submits it
+  SourceLine source_line = {};  ///< of the application; none: an algorithm submits it
 
   static constexpr std::uint64_t next_position = 0xffffffffffffffffU;
 };

@@ -30,7 +30,7 @@ struct GRANARY_EXPORT Task {
   std::int64_t priority = 0;
   double flops = 0;
   std::uint64_t position = 0;  ///< in the order of submission; ids count this planner's tasks only
-  SourceLine place;            ///< that submitted it, if that is the application's
+  SourceLine source_line;      ///< that submitted it, if that is the application's
   GroupSet allowed_groups;     ///< those that can run it: they have a kernel, and its data fit on their node
   AccessList accesses;
 

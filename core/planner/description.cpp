@@ -71,9 +71,9 @@ std::string Description::phases() const {
 
 // A task at the start of a line: with the line that submitted it.
 std::string Description::start_of(LiveTask const& task) const {
-  auto const& place = task.place;
+  auto const& source = task.source_line;
   auto const name = m_dispatch.name_of(task);
-  return *place.file == '\0' ? name : name + " (" + place.file + ":" + std::to_string(place.line) + ")";
+  return *source.file == '\0' ? name : name + " (" + source.file + ":" + std::to_string(source.line) + ")";
 }
 
 std::string Description::committed() const {

@@ -95,7 +95,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   task.flops = event.flops;
   task.allowed_groups = groups;
   task.position = parts.admission.take_position(event);
-  task.place = event.place;
+  task.source_line = event.source_line;
   task.varies = parts.bounds.concern(task);
   parts.booking.submitted(task);
   TaskId const id = task.id;

@@ -22,7 +22,7 @@ class NopivTasks {
         m_options(options),
         m_levels(a.grid(), options.times),
         m_measuring(tasks.submitter()),
-        m_measuring_tasks(m_measuring, tasks.place()),
+        m_measuring_tasks(m_measuring, tasks.source_line()),
         m_measures(options.growth && tasks.inner_tile() == 0),
         m_tasks(m_measures ? m_measuring_tasks : tasks),
         m_growth(tasks, a, m_measures ? nullptr : detail::growth_of(options)) {}

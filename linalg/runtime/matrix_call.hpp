@@ -136,7 +136,7 @@ class GRANARY_EXPORT MatrixCall {
   MatrixCall(RuntimeCall caller, std::string name)
       : m_caller(caller),
         m_name(*caller.name() == '\0' ? std::move(name) : caller.name()),
-        m_tasks(runtime().submitter(), caller.place()),
+        m_tasks(runtime().submitter(), caller.source_line()),
         m_data(runtime()),
         m_reads(runtime()) {
     warn_of_slow_blas();
@@ -274,7 +274,7 @@ class GRANARY_EXPORT MatrixCall {
     std::sort(operand.data.begin(), operand.data.end());
   }
   [[nodiscard]] TaskOrigin origin() const {
-    TaskOrigin call{.task = m_name, .what = m_name, .place = m_caller.place()};
+    TaskOrigin call{.task = m_name, .what = m_name, .source_line = m_caller.source_line()};
     for (auto const& operand : m_operands) call.data.push_back(operand.name.empty() ? operand.role : operand.name);
     return call;
   }

@@ -26,7 +26,7 @@ namespace granary {
 /// } catch (granary::NotPositiveDefinite const& error) {
 ///   // the matrix is not positive definite: its leading minor of order 1 is not positive
 ///   // (in task 'potrf' 0 on 'covariance(0, 0)', submitted at main.cpp:5)
-///   assert(dynamic_cast<granary::TaskError const&>(error).place().line != 0);
+///   assert(dynamic_cast<granary::TaskError const&>(error).source_line().line != 0);
 /// }
 /// ```
 class GRANARY_EXPORT RuntimeCall {
@@ -34,11 +34,12 @@ class GRANARY_EXPORT RuntimeCall {
   /// Of whatever converts to Runtime&, such as a std::reference_wrapper.
   template <std::convertible_to<Runtime&> R>
   requires(!std::same_as<std::remove_cvref_t<R>, RuntimeCall>)
-      RuntimeCall(R&& runtime, SourceLine place = SourceLine::current())  // NOLINT(google-explicit-constructor)
-      : m_runtime(&static_cast<Runtime&>(runtime)), m_place(place) {}
+      RuntimeCall(R&& runtime, SourceLine source_line = SourceLine::current())  // NOLINT(google-explicit-constructor)
+      : m_runtime(&static_cast<Runtime&>(runtime)), m_source_line(source_line) {}
 
   [[nodiscard]] Runtime& runtime() const { return *m_runtime; }
-  [[nodiscard]] SourceLine const& place() const { return m_place; }
+  [[nodiscard]] SourceLine const& source_line() const { return m_source_line; }
+  [[deprecated("use source_line")]] [[nodiscard]] SourceLine const& place() const { return source_line(); }
   /// For a call that is a step of another one: messages have the name of that one.
   [[nodiscard]] RuntimeCall as(char const* name) const {
     auto other = *this;
@@ -50,7 +51,7 @@ class GRANARY_EXPORT RuntimeCall {
   /// Calls the function; InvalidArgument that it throws names the line.
   template <class Function>
   decltype(auto) checked(Function&& function) const {
-    return detail::naming_line(m_place, std::forward<Function>(function));
+    return detail::naming_line(m_source_line, std::forward<Function>(function));
   }
   /// See Runtime::refuse_in_task and Runtime::refuse_with_others.
   void refuse_in_task(std::string_view call) const {
@@ -62,7 +63,7 @@ class GRANARY_EXPORT RuntimeCall {
 
  private:
   Runtime* m_runtime;
-  SourceLine m_place;
+  SourceLine m_source_line;
   char const* m_name = "";
 };
 

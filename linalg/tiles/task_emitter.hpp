@@ -18,11 +18,12 @@ namespace granary {
 /// tasks. One emitter serves any number of algorithms on its submitter.
 class GRANARY_EXPORT TaskEmitter {
  public:
-  /// `place` is the line of the application for which the algorithms run; failures of their tasks name it.
-  explicit TaskEmitter(Submitter& submitter, SourceLine place = {}) : m_submitter(&submitter), m_place(place) {}
+  /// `source_line`: of the application, for which the algorithms run; failures of their tasks name it.
+  explicit TaskEmitter(Submitter& submitter, SourceLine source_line = {})
+      : m_submitter(&submitter), m_source_line(source_line) {}
 
   [[nodiscard]] Submitter& submitter() const { return *m_submitter; }
-  [[nodiscard]] SourceLine const& place() const { return m_place; }
+  [[nodiscard]] SourceLine const& source_line() const { return m_source_line; }
 
   /// Sub-tile size of tasks that may run as a finer graph (Hierarchical paper, section 3); 0: never. Tasks whose tiles
   /// are not larger never do: see docs/hierarchical.md.
@@ -66,7 +67,7 @@ class GRANARY_EXPORT TaskEmitter {
                                 .priority = priority,
                                 .flops = flops,
                                 .index = std::exchange(m_index, no_index),
-                                .place = m_place},
+                                .source_line = m_source_line},
                                Parameters(std::forward<P>(parameters)));
   }
 
@@ -79,7 +80,7 @@ class GRANARY_EXPORT TaskEmitter {
   }
 
   Submitter* m_submitter;
-  SourceLine m_place;
+  SourceLine m_source_line;
   std::int32_t m_inner_tile = 0;
   TaskIndex m_index = no_index;  // of the next task
   bool m_commutes = false;       // the next task does

@@ -20,7 +20,7 @@ void Failures::task_failed(LiveTask& task, std::exception_ptr error) {
 }
 
 TaskOrigin Failures::origin_of(LiveTask const& task) const {
-  TaskOrigin origin{.what = m_dispatch.name_of(task), .place = task.place};
+  TaskOrigin origin{.what = m_dispatch.name_of(task), .source_line = task.source_line};
   if (!task.handover()) origin.task = m_context.codelets[task.codelet.index()].name;
   for (auto const& access : task.accesses) {
     if (!access.repeated) origin.data.push_back(m_movement.data()[access.data].description.name);

@@ -23,7 +23,7 @@ struct Own : DataError {
 };
 
 TaskOrigin const in_gemm{
-    .task = "gemm", .what = "task 'gemm' 17", .data = {"C", "A"}, .place = {.file = "main.cpp", .line = 82}};
+    .task = "gemm", .what = "task 'gemm' 17", .data = {"C", "A"}, .source_line = {.file = "main.cpp", .line = 82}};
 
 std::exception_ptr with_task(auto const& error) { return detail::in_task(std::make_exception_ptr(error), in_gemm); }
 
@@ -38,8 +38,8 @@ void expect_nested(E const& error, std::string const& what) {
     ASSERT_NE(in, nullptr) << what;
     EXPECT_EQ(in->task(), "gemm");
     EXPECT_EQ(in->data(), (std::vector<std::string>{"C", "A"}));
-    EXPECT_EQ(in->place().file, std::string("main.cpp"));
-    EXPECT_EQ(in->place().line, 82U);
+    EXPECT_EQ(in->source_line().file, std::string("main.cpp"));
+    EXPECT_EQ(in->source_line().line, 82U);
     EXPECT_EQ(in->type(), std::type_index(typeid(E)));
     try {
       std::rethrow_if_nested(caught);

@@ -16,7 +16,7 @@ struct Recorder final : Submitter {
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
     priorities.push_back(submission.priority);
     accesses.push_back(submission.accesses.size());
-    lines.push_back(submission.place.line);
+    lines.push_back(submission.source_line.line);
     values.push_back(parameters.get() == nullptr ? 0 : *static_cast<int const*>(parameters.get()));
     return TaskId(priorities.size() - 1);
   }
@@ -40,8 +40,9 @@ TEST(BottomLevelScope, GivesEachTaskTheTimeToTheEndOfTheGraph) {
   scope.add_data({.name = "a", .bytes = 1});
   scope.add_data({.name = "b", .bytes = 1});
   auto const submit = [&](std::vector<Access> const& accesses, double flops, int value) {
-    TaskId const id = scope.submit(
-        {.codelet = work, .accesses = accesses, .flops = flops, .place = {"a.cpp", 10U + value}}, Parameters(value));
+    TaskId const id =
+        scope.submit({.codelet = work, .accesses = accesses, .flops = flops, .source_line = {"a.cpp", 10U + value}},
+                     Parameters(value));
     EXPECT_FALSE(id.valid());
   };
   submit({write(0)}, 100, 1);          // followed by both readers of a

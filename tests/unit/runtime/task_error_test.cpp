@@ -68,14 +68,14 @@ TEST_P(TaskErrors, ArriveWithTaskDataAndLine) {
     auto const& in = dynamic_cast<TaskError const&>(error);
     EXPECT_EQ(in.task(), "check");
     EXPECT_THAT(in.data(), ElementsAre("x", "y"));
-    EXPECT_EQ(in.place().line, static_cast<std::uint32_t>(line));
+    EXPECT_EQ(in.source_line().line, static_cast<std::uint32_t>(line));
     EXPECT_EQ(whole_message_of<DataError>([&] { in.rethrow_nested(); }), "a hole");
   }
   ASSERT_EQ(runtime.failures().size(), 1U);
   auto const& failure = runtime.failures()[0];
   EXPECT_EQ(failure.origin.task, "check");
   EXPECT_THAT(failure.origin.data, ElementsAre("x", "y"));
-  EXPECT_EQ(failure.origin.place.line, static_cast<std::uint32_t>(line));
+  EXPECT_EQ(failure.origin.source_line.line, static_cast<std::uint32_t>(line));
   EXPECT_EQ(failure.what, "task 'check' 0");
 }
 

@@ -139,7 +139,7 @@ TEST_P(ApiFailures, OfCallsThatNobodyWaitedForNameTheLine) {
   async::potrf(runtime, Uplo::Lower, zero, tile);
   EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { runtime.wait(); }), ends_at(line));
   ASSERT_EQ(runtime.failures().size(), 1U);
-  EXPECT_EQ(runtime.failures()[0].origin.place.line, static_cast<std::uint32_t>(line));
+  EXPECT_EQ(runtime.failures()[0].origin.source_line.line, static_cast<std::uint32_t>(line));
 }
 
 TEST_P(ApiFailures, OfAnEarlierCallNameItsOwnLine) {
