@@ -14,9 +14,10 @@ bool Simulator::start_as_graph(WorkerId worker) {
   auto const& topology = m_planner.topology();
   auto const id = topology.group_of(worker);
   auto const& group = topology.group(id);
-  Task const& task = m_planner.task(m_lanes[worker.index()].queue.front().task);
+  auto const& command = m_lanes[worker.index()].queue.front().run;
+  Task const& task = *command.description;
   auto const expand = m_planner.view().codelet(task.codelet).expand;
-  if (m_planner.varies(task.id)) return false;
+  if (!command.varying.empty()) return false;
   if (expand == nullptr || group.kind != WorkerKind::Cpu || group.workers.size() < 2 || !scarce(group, id))
     return false;
   auto run = std::make_unique<InnerRun>(task.accesses, worker, m_now);
@@ -51,7 +52,7 @@ bool Simulator::help(WorkerId worker, InnerRun* preferred) {
   auto const [run, inner] = take_inner_task(preferred, m_runs[topology.group_of(worker).index()]);
   if (inner == nullptr) return false;
   // The jitter depends on the inner task's own number, not on the outer task with the same number.
-  auto const parent = m_lanes[run->parent.index()].queue.front().task;
+  auto const parent = m_lanes[run->parent.index()].queue.front().run.task;
   Task timed;
   timed.id = TaskId((parent.value() + 1) * 0x9e3779b97f4a7c15U + inner->id.value());
   timed.flops = inner->flops;

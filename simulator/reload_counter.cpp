@@ -11,9 +11,9 @@ void ReloadCounter::performed(Command const& command) {
     if (copy->to.slot == Slot::Pool) copied(copy->data, copy->to.node, copy->bytes);
   } else if (auto const* const run = std::get_if<RunCommand>(&command)) {
     NodeId const node = planner().topology().machine()[run->worker].node;
-    for_each_write(planner().task(run->task).accesses, [&](Access const& access) { written(access.data, node); });
+    for_each_write(run->description->accesses, [&](Access const& access) { written(access.data, node); });
   } else if (auto const* const begun = std::get_if<BeginCommand>(&command)) {
-    for_each_write(planner().task(begun->task).accesses, [&](Access const& access) { forgotten(access.data); });
+    for_each_write(planner().view().task(begun->task).accesses, [&](Access const& access) { forgotten(access.data); });
   } else if (auto const* const gone = std::get_if<ForgetCommand>(&command)) {
     forgotten(gone->data);
   }

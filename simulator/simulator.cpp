@@ -178,7 +178,7 @@ void Simulator::run_until_idle() {
 
 void Simulator::happens(TaskEnds const& end) {
   if (end.run != m_lanes[end.worker.index()].run) return;
-  if (end.how == TaskEnds::How::Skipped) return answer(TaskSkipped{take_front(end.worker)});
+  if (end.how == TaskEnds::How::Skipped) return answer(TaskSkipped{take_front(end.worker).task});
   if (end.how == TaskEnds::How::Returned) return return_front(end.worker, false);
   m_lanes[end.worker.index()].busy += end.duration;
   if (end.how == TaskEnds::How::Stopped) {
@@ -191,52 +191,51 @@ void Simulator::happens(TaskEnds const& end) {
 // The worker's first task ended; `work` is the time of its kernels, on all workers if it ran as a graph.
 void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant end) {
   auto& lane = m_lanes[worker.index()];
-  lane.last_failed = m_options.faults.tasks.contains(lane.queue.front().task);
+  lane.last_failed = m_options.faults.tasks.contains(lane.queue.front().run.task);
   ++lane.tasks;
-  TaskId const task = take_front(worker);
+  auto const run = take_front(worker);
   TaskTimes const times{.begin = start, .end = end};
   if (lane.last_failed) {
-    auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
-    answer(TaskFailed{task, std::move(error), times});
+    auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(run.task.value())));
+    answer(TaskFailed{run.task, std::move(error), times});
   } else {
-    size_results(task, worker);
-    answer(TaskDone{task, work, times});
+    size_results(run);
+    answer(TaskDone{run.task, work, times});
   }
 }
 
-void Simulator::size_results(TaskId id, WorkerId worker) {
-  if (!m_planner.varies(id)) return;
-  Task const& task = m_planner.task(id);
-  for_each_write(task.accesses, [&](Access const& access) {
-    auto const result = m_planner.result(access.data, m_planner.topology().machine()[worker].node);
-    if (!result) return;
-    auto const& description = m_planner.description(access.data);
-    answer(Sized{id, access.data, m_truth.value_bytes(task, access, description, result->room)});
-  });
+void Simulator::size_results(RunCommand const& run) {
+  for (std::size_t i = 0; i < run.varying.size(); ++i) {
+    auto const& result = run.varying[i].result;
+    if (!result) continue;
+    auto const& access = run.description->accesses[i];
+    auto const& description = m_planner.view().description(access.data);
+    answer(Sized{run.task, access.data, m_truth.value_bytes(*run.description, access, description, result->room)});
+  }
 }
 
 // The worker is through with its first task, and starts the next one.
-TaskId Simulator::take_front(WorkerId worker) {
+RunCommand Simulator::take_front(WorkerId worker) {
   auto& lane = m_lanes[worker.index()];
-  TaskId const task = lane.queue.front().task;
+  auto const run = lane.queue.front().run;
   lane.queue.pop_front();
   lane.started = false;
   start_front(worker);
-  return task;
+  return run;
 }
 
 bool Simulator::may_return_front(WorkerId worker) const {
   auto const& queue = m_lanes[worker.index()].queue;
-  return queue.size() < 2 || !queue[1].follows;
+  return queue.size() < 2 || !queue[1].run.follows;
 }
 
 // True if the worker's first task is one of these and may be returned; then it is removed from them.
 bool Simulator::faulty_front(WorkerId worker, std::set<TaskId>& tasks) {
-  return !tasks.empty() && may_return_front(worker) && tasks.erase(m_lanes[worker.index()].queue.front().task) > 0;
+  return !tasks.empty() && may_return_front(worker) && tasks.erase(m_lanes[worker.index()].queue.front().run.task) > 0;
 }
 
 void Simulator::return_front(WorkerId worker, bool changed, TaskTimes const& times) {
-  if (may_return_front(worker)) return answer(TaskReturned{take_front(worker), changed, times});
+  if (may_return_front(worker)) return answer(TaskReturned{take_front(worker).task, changed, times});
   m_lanes[worker.index()].started = false;
   start_front(worker);
 }
@@ -251,7 +250,7 @@ void Simulator::happens(CopyAnswers const& copy) {
 // Only the last task of a lane may be taken back, before it starts.
 void Simulator::happens(Recall const& recall) {
   auto& queue = m_lanes[recall.worker.index()].queue;
-  if (queue.size() < 2 || queue.back().task != recall.task) return;
+  if (queue.size() < 2 || queue.back().run.task != recall.task) return;
   queue.pop_back();
   answer(TaskReturned{recall.task});
 }
@@ -346,7 +345,7 @@ void Simulator::perform(ForgetCommand const& command) {
 }
 
 void Simulator::perform(RunCommand const& command) {
-  m_lanes[command.worker.index()].queue.push_back({command.task, command.follows});
+  m_lanes[command.worker.index()].queue.push_back({command});
   m_given.push_back(command.worker);
   if (command.follows && m_options.faults.recalls.erase(command.task) > 0)
     m_heap.push(m_now, Recall{command.worker, command.task});
@@ -356,7 +355,7 @@ void Simulator::perform(RunCommand const& command) {
 // parts on other workers, and ends normally.
 void Simulator::perform(AbortCommand const& command) {
   auto& lane = m_lanes[command.worker.index()];
-  auto const given = std::ranges::find(lane.queue, command.task, &Given::task);
+  auto const given = std::ranges::find(lane.queue, command.task, [](Given const& other) { return other.run.task; });
   if (given == lane.queue.end()) return;
   if (given != lane.queue.begin() || !lane.started) {
     given->aborted = true;
@@ -375,7 +374,7 @@ void Simulator::start_front(WorkerId worker) {
   lane.started = true;
   lane.began = m_now;
   ++lane.run;
-  if (is_skipped(lane.queue.front().follows, lane.last_failed)) {
+  if (is_skipped(lane.queue.front().run.follows, lane.last_failed)) {
     m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, lane.run, TaskEnds::How::Skipped});
     return;
   }
@@ -384,7 +383,7 @@ void Simulator::start_front(WorkerId worker) {
     return;
   }
   if (start_as_graph(worker)) return;
-  Task const& task = m_planner.task(lane.queue.front().task);
+  Task const& task = *lane.queue.front().run.description;
   auto const& machine = m_planner.topology().machine();
   Codelet const& codelet = m_planner.view().codelet(task.codelet);
   Duration const duration = m_slow.slowed(worker, m_now, m_truth.kernel_time(task, codelet, machine[worker]));

@@ -145,8 +145,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
 
  private:
   struct Given {
-    TaskId task;
-    bool follows = false;  // as in RunCommand
+    detail::RunCommand run;
     bool aborted = false;  // before it started
   };
   struct Lane {
@@ -215,12 +214,12 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void perform(detail::RetireCommand const& command);
   void perform(detail::ForgetCommand const& command);
   void start_front(WorkerId worker);
-  TaskId take_front(WorkerId worker);
+  detail::RunCommand take_front(WorkerId worker);
   [[nodiscard]] bool may_return_front(WorkerId worker) const;
   [[nodiscard]] bool faulty_front(WorkerId worker, std::set<TaskId>& tasks);
   void return_front(WorkerId worker, bool changed, detail::TaskTimes const& times = {});
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
-  void size_results(TaskId task, WorkerId worker);
+  void size_results(detail::RunCommand const& run);
   [[nodiscard]] Duration delay(Duration most);
 
   // inner_runs.cpp

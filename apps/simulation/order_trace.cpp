@@ -19,7 +19,7 @@ void OrderTrace::performed(Command const& command) {
     again->second.worker = run->worker;
     return;
   }
-  auto const& task = planner().task(run->task);
+  auto const& task = *run->description;
   Entry entry{.task = run->task, .codelet = planner().view().codelet(task.codelet).name, .worker = run->worker};
   bool first = true;
   for (auto const& access : task.accesses) {

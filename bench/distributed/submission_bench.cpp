@@ -43,7 +43,7 @@ class PlannerSubmitter final : public Submitter {
   void release_data(DataId data) override { m_planner.handle(ReleaseData{data}); }
   TaskId submit(TaskSubmission const& submission, Parameters) override {
     TaskId const id = m_planner.handle(submission);
-    if (m_planner.task(id).external()) {
+    if (m_planner.view().task(id).external()) {
       ++m_stubs;
       m_outside.submitted(id);
     } else {

@@ -163,7 +163,7 @@ void Engine::answer(TaskEnd& end, Afterwards& after) {
 }
 
 std::exception_ptr Engine::beyond_its_room(TaskId task, MadeBytes const& made) const {
-  auto const& codelet = m_planner.view().codelet(m_planner.task(task).codelet);
+  auto const& codelet = m_planner.view().codelet(m_planner.view().task(task).codelet);
   return std::make_exception_ptr(InvalidArgument("task '" + codelet.name + "' has left " + std::to_string(made.bytes) +
                                                  " bytes in '" + m_planner.description(made.data).name +
                                                  "', which has room for " + std::to_string(made.room)));
@@ -181,7 +181,7 @@ void Engine::perform(Afterwards& after) {
   m_planner.take_commands(m_commands);
   for (auto const& command : m_commands) {
     if (auto const* const run = std::get_if<RunCommand>(&command)) {
-      m_lanes.hand_over(*run, m_planner, m_data);
+      m_lanes.hand_over(*run, m_planner.view(), m_data);
     } else if (auto const* const abort = std::get_if<AbortCommand>(&command)) {
       m_lanes.stop(*abort);
     } else if (auto const* const retired = std::get_if<RetireCommand>(&command)) {

@@ -41,39 +41,35 @@ DataId EngineData::find(ByteSet const& bytes, HostBinding const& binding) const 
   return data.valid() && m_addresses.binding(data).same_form(binding) ? data : DataId();
 }
 
-void EngineData::fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner) {
-  entry.parameters = &m_parameters[task.id];
-  auto const addresses = entry.addresses(task.accesses.size());
+void EngineData::fill(LaneEntry& entry, RunCommand const& run) {
+  auto const& accesses = run.description->accesses;
+  entry.parameters = &m_parameters[run.task];
+  auto const addresses = entry.addresses(accesses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    auto const data = task.accesses[i].data;
-    auto const place = planner.place(data, node);
-    addresses[i] = m_addresses.find(data, place);
-    if (place.slot == Slot::Pool || !m_addresses.has_lines()) continue;
+    auto const data = accesses[i].data;
+    addresses[i] = m_addresses.find(data, run.places[i]);
+    if (run.places[i].slot == Slot::Pool || !m_addresses.has_lines()) continue;
     if (auto const lines = m_addresses.lines(data); lines.count > 0) entry.set_pitch(i, lines.pitch);
   }
   entry.varying.clear();
-  if (planner.varies(task.id)) fill_varying(entry, task, node, planner);
+  if (!run.varying.empty()) fill_varying(entry.varying, run);
   entry.kept.clear();
-  if (!entry.codelet->restartable) return;
-  for_each_write(task.accesses, [&](Access const& access) {
-    auto const* const aside = planner.kept(access.data);
-    if (aside == nullptr) return;
-    auto const place = planner.place(access.data, node);
-    entry.kept.push_back({.value = m_addresses.find(access.data, place),
-                          .aside = m_addresses.find(access.data, *aside),
-                          .bytes = planner.description(access.data).bytes,
-                          .lines = place.slot != Slot::Pool ? m_addresses.lines(access.data) : Lines{}});
-  });
+  for (auto const& kept : run.kept) {
+    auto const data = accesses[kept.access].data;
+    entry.kept.push_back({.value = addresses[kept.access],
+                          .aside = m_addresses.find(data, kept.place),
+                          .bytes = kept.bytes,
+                          .lines = run.places[kept.access].slot != Slot::Pool ? m_addresses.lines(data) : Lines{}});
+  }
 }
 
-void EngineData::fill_varying(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner) const {
-  auto& varying = entry.varying;
-  varying.resize(task.accesses.size());
-  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
-    auto const& access = task.accesses[i];
-    varying.bytes[i] = planner.view().bytes(access.data);
-    auto const result = writes(access.mode) && !access.repeated ? planner.result(access.data, node) : std::nullopt;
-    if (result) varying.results[i] = {m_addresses.find(access.data, result->place), result->room};
+void EngineData::fill_varying(VaryingData& varying, RunCommand const& run) const {
+  varying.resize(run.varying.size());
+  for (std::size_t i = 0; i < run.varying.size(); ++i) {
+    auto const& [bytes, result] = run.varying[i];
+    varying.bytes[i] = bytes;
+    if (!result) continue;
+    varying.results[i] = {m_addresses.find(run.description->accesses[i].data, result->place), result->room};
   }
 }
 

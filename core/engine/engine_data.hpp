@@ -12,7 +12,6 @@
 #include <granary/detail/core/model/parameters.hpp>
 #include <granary/detail/core/model/submitter.hpp>
 #include <granary/detail/core/planner/command.hpp>
-#include <granary/detail/core/planner/planner.hpp>
 
 #include <memory>
 #include <utility>
@@ -64,8 +63,8 @@ class EngineData {
     auto const* const added = m_parameters.find(task);
     return added != nullptr ? added->get() : m_adding;
   }
-  /// Completes the entry of a worker on the node with the task's parameters and the addresses of its data.
-  void fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner);
+  /// Completes the worker's entry with the task's parameters and the addresses of its data.
+  void fill(LaneEntry& entry, RunCommand const& run);
   [[nodiscard]] CopyRequest request(CopyCommand const& copy) const;
   [[nodiscard]] PlacedBytes bytes_at(DataId data, Place const& place) const {
     return m_addresses.bytes_at(data, place);
@@ -77,7 +76,7 @@ class EngineData {
   [[nodiscard]] DroppedObjects take_dropped() { return std::exchange(m_dropped, DroppedObjects()); }
 
  private:
-  void fill_varying(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner) const;
+  void fill_varying(VaryingData& varying, RunCommand const& run) const;
 
   std::vector<std::shared_ptr<NodeMemory>> m_memories;  // by node
   Addresses m_addresses;

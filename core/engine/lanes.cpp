@@ -69,18 +69,17 @@ void Lanes::stop() {
   }
 }
 
-void Lanes::hand_over(RunCommand const& run, Planner const& planner, EngineData& data) {
-  auto const& task = planner.task(run.task);
-  auto const& codelet = planner.view().codelet(task.codelet);
-  auto const& worker = planner.topology().machine()[run.worker];
+void Lanes::hand_over(RunCommand const& run, SystemView const& view, EngineData& data) {
+  auto const& codelet = view.codelet(run.description->codelet);
+  auto const& worker = view.topology().machine()[run.worker];
   auto& lane = *m_lanes[run.worker.index()];
   auto& entry = lane.incoming.next();
   entry.task = run.task;
   entry.codelet = &codelet;
   entry.follows = run.follows;
   entry.kernel = codelet.kernels[static_cast<std::size_t>(worker.kind)];
-  entry.accesses = &task.accesses;
-  data.fill(entry, task, worker.node, planner);
+  entry.accesses = &run.description->accesses;
+  data.fill(entry, run);
   entry.offer();
   lane.incoming.stage();
   ++lane.outstanding;

@@ -38,8 +38,8 @@ class Lanes {
 
   /// Tasks may be inner graphs from now on.
   void expect_expansions() { m_expand = true; }
-  /// Hands the task to its worker, who sees it after `publish`.
-  void hand_over(RunCommand const& run, Planner const& planner, EngineData& data);
+  /// Hands the task to its worker, who sees it after `publish`. `view`: of the planner.
+  void hand_over(RunCommand const& run, SystemView const& view, EngineData& data);
   /// Its worker shall stop the task if it still has it.
   void stop(AbortCommand const& abort) {
     m_lanes[abort.worker.index()]->stop.task.store(abort.task.value(), std::memory_order_relaxed);

@@ -4,8 +4,12 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/ids.hpp>
 #include <granary/detail/core/base/units.hpp>
+#include <granary/detail/core/model/task.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <variant>
 
 namespace granary::detail {
@@ -30,6 +34,21 @@ struct GRANARY_EXPORT Place {
 struct GRANARY_EXPORT ResultPlace {
   Place place;
   Bytes room = 0;  ///< the value has at most that many bytes
+  bool operator==(ResultPlace const&) const = default;
+};
+
+/// The sizes of one access of a task that accesses varying data.
+struct GRANARY_EXPORT VaryingAccess {
+  Bytes bytes = 0;                         ///< of the present value
+  std::optional<ResultPlace> result = {};  ///< if the task writes the datum, which varies
+};
+
+/// A value that a task overwrites: the driver copies it to `place` before the task starts, and back before it returns
+/// the task as changed.
+struct GRANARY_EXPORT KeptValue {
+  std::size_t access = 0;  ///< of the task's list
+  Place place;             ///< in the worker's memory
+  Bytes bytes = 0;
 };
 
 /// Copy the datum's bytes along the link; reply with CopyDone or CopyFailed. Any number of copies may be active;
@@ -47,20 +66,27 @@ struct GRANARY_EXPORT CopyCommand {
 };
 
 /// Run the task on the worker after its earlier tasks; reply with TaskDone, TaskFailed, TaskSkipped or TaskReturned,
-/// in the order in which the worker got its tasks. Its data are valid at `Planner::place(data, node of the worker)`
-/// from this command to the reply.
+/// in the order in which the worker got its tasks. The task's data stay in their places from this command to the reply,
+/// and so does the planner's memory to which the command points: later only the ids are valid.
 struct GRANARY_EXPORT RunCommand {
   TaskId task;
   WorkerId worker;
   /// It reads what the worker's previous task writes: if that task fails or is skipped before this one starts, this one
   /// is skipped.
   bool follows = false;
-  bool operator==(RunCommand const&) const = default;
+  Task const* description = nullptr;            ///< as it was submitted
+  std::span<Place const> places = {};           ///< of the values for the worker, by access
+  std::span<VaryingAccess const> varying = {};  ///< by access; empty if the task accesses no varying data
+  std::span<KeptValue const> kept = {};
+  /// Of the ids: commands outlive the memory to which they point.
+  bool operator==(RunCommand const& other) const {
+    return task == other.task && worker == other.worker && follows == other.follows;
+  }
 };
 
 /// Stop the task, which a CPU worker has. The only reply is the reply to its RunCommand: TaskReturned if it was
-/// stopped, after the values that `Planner::kept` names were put back; else as if this command had not been given. Its
-/// reply may be under way already. A worker is told to stop one of its tasks at a time.
+/// stopped, after the values that `RunCommand::kept` names were put back; else as if this command had not been given.
+/// Its reply may be under way already. A worker is told to stop one of its tasks at a time.
 struct GRANARY_EXPORT AbortCommand {
   TaskId task;
   WorkerId worker;

@@ -51,7 +51,7 @@ struct GRANARY_EXPORT TaskDone {
   TaskTimes times{};
 };
 /// The size of the value that an issued or begun task makes of a varying datum, at most the size of its place
-/// (`Planner::result`). Before the task's end; without this the value has all bytes of the place.
+/// (`RunCommand::varying`). Before the task's end; without this the value has all bytes of the place.
 struct GRANARY_EXPORT Sized {
   TaskId task;
   DataId data;
@@ -70,7 +70,7 @@ struct GRANARY_EXPORT TaskSkipped {
 /// the reply; tasks that were issued behind it are returned first. Unless AbortCommand asked, the worker is absent now.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
-  /// Data that it writes may have changed, except those kept aside (`Planner::kept`); needs `Planner::may_restart`.
+  /// Data that it writes may have changed, except those kept aside (`RunCommand::kept`); needs `Planner::may_restart`.
   bool changed = false;  ///< false: it touched none of its data
   TaskTimes times{};     ///< of the run that was stopped; equal: it had not begun
 };

@@ -312,24 +312,10 @@ void Planner::take_commands(std::vector<Command>& taken) {
   }
 }
 
-Place Planner::place(DataId data, NodeId node) const {
-  auto const* const replica = m_implementation->movement.data()[data].on(node);
-  return {node, replica->slot, replica->offset};
-}
-
 bool Planner::may_restart(TaskId task) const {
   return m_implementation->dispatch.may_restart(m_implementation->tasks[task]);
 }
 bool Planner::absent(WorkerId worker) const { return m_implementation->dispatch.workers().absent(worker); }
-bool Planner::varies(TaskId task) const { return m_implementation->tasks[task].varies; }
-std::optional<ResultPlace> Planner::result(DataId data, NodeId node) const {
-  auto const& datum = m_implementation->movement.data()[data];
-  if (!datum.varies) return std::nullopt;
-  auto const* const beside = m_implementation->movement.results().find(data);
-  return ResultPlace{beside != nullptr ? *beside : place(data, node), datum.result};
-}
-
-Place const* Planner::kept(DataId data) const { return m_implementation->movement.kept().find(data); }
 bool Planner::idle() const { return m_implementation->tasks.size() == 0 && m_implementation->movement.idle(); }
 std::size_t Planner::live_tasks() const { return m_implementation->tasks.size(); }
 bool Planner::submitter_sleeps() const { return m_implementation->booking.asleep(); }
@@ -374,7 +360,6 @@ Scheduler const& Planner::scheduler() const { return *m_implementation->policies
 Topology const& Planner::topology() const { return m_implementation->context.topology; }
 std::exception_ptr const& Planner::policy_fault() const { return m_implementation->context.policy_fault; }
 bool Planner::interrupted() const { return m_implementation->interrupted; }
-Task const& Planner::task(TaskId task) const { return m_implementation->tasks[task]; }
 
 void Planner::check_invariants() const {
   detail::Invariants(m_implementation->context, m_implementation->movement, m_implementation->booking,

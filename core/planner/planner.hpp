@@ -17,7 +17,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,20 +84,11 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] std::vector<Command> const& commands() const;
   /// Replaces the contents of `taken` by these commands, which the driver performs now.
   void take_commands(std::vector<Command>& taken);
-  /// The location of the datum for workers on `node`; valid between a task's RunCommand and the reply.
-  [[nodiscard]] Place place(DataId data, NodeId node) const;
   /// True if a task may be returned after it has begun to write: it is restartable, and each value that it overwrites
   /// and needs is kept aside, or another memory holds it.
   [[nodiscard]] bool may_restart(TaskId task) const;
   /// True if it gave a task back unasked; then it gets tasks after the other workers of its group.
   [[nodiscard]] bool absent(WorkerId worker) const;
-  /// The place in the worker's memory for a datum's value while a task overwrites it: the driver copies the value there
-  /// before the task starts, and back before it returns the task as changed. May be null. Valid as `place`.
-  [[nodiscard]] Place const* kept(DataId data) const;
-  /// True if a live task accesses varying data.
-  [[nodiscard]] bool varies(TaskId task) const;
-  /// The place, beside a present value, where a task on that node leaves its value of a varying datum; else empty.
-  [[nodiscard]] std::optional<ResultPlace> result(DataId data, NodeId node) const;
   [[nodiscard]] std::exception_ptr const& policy_fault() const;  ///< has ended the run: submissions throw it
   /// True if an exception, of an estimator or for lack of memory, has ended an event midway: no event may follow.
   [[nodiscard]] bool interrupted() const;
@@ -129,7 +119,6 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] SystemView const& view() const;
   [[nodiscard]] Scheduler const& scheduler() const;
   [[nodiscard]] Topology const& topology() const;
-  [[nodiscard]] Task const& task(TaskId task) const;  ///< a live one
   /// Throws InternalError with the first broken invariant; O(everything). Tests call it after every event.
   void check_invariants() const;
   /// Lists what tasks wait for, and the bytes in use of memories; at most 20 lines of a kind. O(live tasks and edges).

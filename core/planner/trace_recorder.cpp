@@ -86,7 +86,7 @@ void TraceRecorder::submitted(TaskId task, TaskIndex const& index) {
 }
 
 void TraceRecorder::given(RunCommand const& run) {
-  auto const& task = planner().task(run.task);
+  auto const& task = *run.description;
   auto& record = m_tasks[run.task];
   record.codelet = task.codelet;
   record.worker = run.worker;

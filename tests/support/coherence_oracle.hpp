@@ -120,11 +120,13 @@ class CoherenceOracle {
     bool returned = false;                // by a worker, at least once
     bool judged = false;                  // at an earlier rest
     WorkerId worker;                      // which has it; invalid: it is external
-    std::vector<Place> places;            // by access
+    std::vector<Place> places;            // by access, since it began
     std::vector<Place> results;           // the same: where it writes
     std::vector<std::uint32_t> versions;  // by access, of the planner
-    bool aborted = false;                 // since it was issued
-    bool waits = false;                   // issued behind its predecessor on its lane, whose result it reads
+    std::vector<Place> told_places;       // what its RunCommand says
+    std::vector<VaryingAccess> told_varying;
+    bool aborted = false;  // since it was issued
+    bool waits = false;    // issued behind its predecessor on its lane, whose result it reads
   };
   struct DataRecord {
     DataDescription description;
@@ -213,6 +215,7 @@ class CoherenceOracle {
   void end_copy(TransferId transfer, bool success);
   void start_task(TaskId task);
   void check_result(TaskId task, std::size_t access);
+  void check_kept(RunCommand const& run) const;
   void check_input(TaskId task, std::size_t access, std::size_t cell, Content content);
   void note_versions(TaskId task);
   void check_version(DataId data, Content content, std::uint32_t version);

@@ -144,7 +144,28 @@ void CoherenceOracle::act(RunCommand const& run) {
   task.worker = run.worker;
   task.aborted = false;
   lane.push_back(run.task);
+  task.told_places.assign(run.places.begin(), run.places.end());
+  task.told_varying.assign(run.varying.begin(), run.varying.end());
+  if (m_planner) check_kept(run);
   if (!task.waits) start_task(run.task);
+}
+
+// The command names the values that were put aside of what the task writes, and no others.
+void CoherenceOracle::check_kept(RunCommand const& run) const {
+  auto const& task = m_tasks[run.task.index()];
+  std::map<DataId, Place> expected;
+  for_each_write(task.accesses, [&](Access const& access) {
+    if (auto const kept = m_kept.find(access.data); kept != m_kept.end()) expected.insert(*kept);
+  });
+  std::map<DataId, Place> told;
+  for (auto const& kept : run.kept) {
+    told.emplace(task.accesses[kept.access].data, kept.place);
+    require(kept.bytes == m_data[task.accesses[kept.access].data.index()].bytes,
+            [&] { return "a task is told a wrong size of the value that is kept aside"; });
+  }
+  require(told == expected, [&] {
+    return "task " + std::to_string(run.task.value()) + " is told wrong places of values that are kept aside";
+  });
 }
 
 void CoherenceOracle::start_task(TaskId id) {
@@ -157,7 +178,7 @@ void CoherenceOracle::start_task(TaskId id) {
     auto const& access = task.accesses[i];
     Place const place = expected_place(access.data, worker.node);
     if (m_planner) {
-      require(m_planner->place(access.data, worker.node) == place,
+      require(i < task.told_places.size() && task.told_places[i] == place,
               [&] { return what() + " is sent to a wrong place for " + name(access.data); });
     }
     task.places.push_back(place);
@@ -182,13 +203,13 @@ void CoherenceOracle::start_task(TaskId id) {
   }
 }
 
-// The planner says where the task writes, and how much room it has there.
+// The command says where the task writes, and how much room it has there.
 void CoherenceOracle::check_result(TaskId id, std::size_t i) {
   auto const& task = m_tasks[id.index()];
   auto const& access = task.accesses[i];
   auto const& record = m_data[access.data.index()];
   if (!m_planner || !writes(access.mode) || record.description.bound == 0) return;
-  auto const result = m_planner->result(access.data, m_topology.machine()[task.worker].node);
+  auto const result = i < task.told_varying.size() ? task.told_varying[i].result : std::nullopt;
   require(result && result->place == task.results[i] && result->room <= record.description.bound,
           [&] { return "a task is sent to a wrong place for its value of " + name(access.data); });
   require(!reads(access.mode) || !(task.results[i] == task.places[i]),
@@ -217,7 +238,7 @@ void CoherenceOracle::note_versions(TaskId id) {
   if (!m_planner) return;
   auto& versions = m_tasks[id.index()].versions;
   versions.clear();
-  for (auto const& access : m_planner->task(id).accesses) versions.push_back(access.version);
+  for (auto const& access : m_planner->view().task(id).accesses) versions.push_back(access.version);
 }
 
 bool CoherenceOracle::over(TaskId id) const {

@@ -118,7 +118,7 @@ class Player {
     m_result.values_kept += std::holds_alternative<KeptAside>(act) ? 1 : 0;
     m_result.values_sized += std::holds_alternative<Settled>(act) ? 1 : 0;
     if (auto const* const run = std::get_if<RunCommand>(&act)) {
-      m_result.turns += m_simulator.planner().task(run->task).accesses.commutes() ? 1 : 0;
+      m_result.turns += run->description->accesses.commutes() ? 1 : 0;
     }
     m_result.acts.push_back(act);
   }
@@ -221,13 +221,14 @@ class Player {
 
   void end_external(TaskId task) {
     auto const& planner = m_simulator.planner();
-    for_each_write(AccessList(std::span(planner.task(task).accesses.begin(), planner.task(task).accesses.end())),
-                   [&](Access const& access) {
-                     Bytes const bound = planner.description(access.data).bound;
-                     if (bound == 0 || m_random.chance(0.1)) return;  // it has all bytes then
-                     Bytes const bytes = drawn_bytes(task, access.data, m_case.seed, bound);
-                     m_simulator.end_external(Sized{task, access.data, bytes});
-                   });
+    for_each_write(
+        AccessList(std::span(planner.view().task(task).accesses.begin(), planner.view().task(task).accesses.end())),
+        [&](Access const& access) {
+          Bytes const bound = planner.description(access.data).bound;
+          if (bound == 0 || m_random.chance(0.1)) return;  // it has all bytes then
+          Bytes const bytes = drawn_bytes(task, access.data, m_case.seed, bound);
+          m_simulator.end_external(Sized{task, access.data, bytes});
+        });
     m_simulator.end_external(TaskDone{task});
   }
 

@@ -16,7 +16,7 @@ Dispatch::Dispatch(PlannerContext& context, SchedulerCalls& scheduler, Estimator
       m_movement(movement),
       m_bounds(bounds),
       m_booking(booking),
-      m_workers(context),
+      m_workers(context, movement),
       m_commuting(tasks),
       m_groups(context.topology.groups().size()),
       m_nodes(context.topology.machine().nodes.size()),
@@ -196,9 +196,8 @@ void Dispatch::issue(LiveTask& task, WorkerId worker) {
   end_exclusivity_of(task.id);
   task.assignment.phase = TaskPhase::Issued;
   task.assignment.worker = worker;
-  m_workers.hand(worker, task.id, task.assignment.estimate);
   --m_groups[task.assignment.group.index()].ahead;
-  m_context.commands.emplace_back(RunCommand{task.id, worker, task.predecessors > 0});
+  m_context.commands.emplace_back(m_workers.hand(task, keep));
   m_scheduler.issued(task.id);
   if (restartable && abortable) post_all_groups();
 }
@@ -254,13 +253,12 @@ void Dispatch::take_back(LiveTask& task, bool changed) {
 }
 
 // The group for which it was stopped may want another task now.
-void Dispatch::leave_worker(LiveTask const& task, bool returned) {
-  auto const [estimate, group, worker, phase] = task.assignment;
-  if (m_workers.aborted(worker) == task.id) {
+void Dispatch::leave_worker(LiveTask& task, bool returned) {
+  if (m_workers.aborted(task.assignment.worker) == task.id) {
     if (returned) ++m_context.statistics.tasks_aborted;
     post_all_groups();
   }
-  returned ? m_workers.returned(worker, task.id, estimate) : m_workers.ended(worker, task.id, estimate);
+  returned ? m_workers.returned(task) : m_workers.ended(task);
   m_movement.end_work();
 }
 

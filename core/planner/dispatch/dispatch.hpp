@@ -121,7 +121,7 @@ class Dispatch {
   void end_turn(TaskId task, AccessList const& accesses);
   void issue(LiveTask& task, WorkerId worker);
   void revert_writes(LiveTask const& task, bool changed);
-  void leave_worker(LiveTask const& task, bool returned);
+  void leave_worker(LiveTask& task, bool returned);
   void release_places(TaskId but);
   void end_exclusivity_of(TaskId task);
   void post_room_on_all_nodes();

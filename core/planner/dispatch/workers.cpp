@@ -35,26 +35,31 @@ std::uint32_t Workers::idle(WorkerGroup const& group) const {
       std::ranges::count_if(group.workers, [&](WorkerId worker) { return m_workers[worker.index()].held == 0; }));
 }
 
-void Workers::hand(WorkerId worker, TaskId task, Duration estimate) {
-  auto& state = m_workers[worker.index()];
+RunCommand Workers::hand(LiveTask& task, Keep keep) {
+  auto const& assignment = task.assignment;
+  auto& state = m_workers[assignment.worker.index()];
   ++state.held;
-  state.held_time += estimate;
-  state.last = task;
+  state.held_time += assignment.estimate;
+  state.last = task.id;
+  RunCommand command{.task = task.id, .worker = assignment.worker, .follows = task.predecessors > 0};
+  m_places.show(task, m_context.topology.group(assignment.group).node, keep, command);
+  return command;
 }
 
-void Workers::ended(WorkerId worker, TaskId task, Duration estimate) {
-  auto& state = m_workers[worker.index()];
-  state.held_time = --state.held == 0 ? Duration{0} : state.held_time - estimate;
-  if (state.aborted == task) state.aborted = {};
+void Workers::ended(LiveTask& task) {
+  auto& state = m_workers[task.assignment.worker.index()];
+  state.held_time = --state.held == 0 ? Duration{0} : state.held_time - task.assignment.estimate;
+  if (state.aborted == task.id) state.aborted = {};
   state.absent = false;
+  m_places.let_go(task);
 }
 
-void Workers::returned(WorkerId worker, TaskId task, Duration estimate) {
-  auto& state = m_workers[worker.index()];
-  bool const unasked = state.aborted != task;
-  ended(worker, task, estimate);
+void Workers::returned(LiveTask& task) {
+  auto& state = m_workers[task.assignment.worker.index()];
+  bool const unasked = state.aborted != task.id;
+  ended(task);
   state.absent = unasked;
-  if (state.last == task) state.last = {};
+  if (state.last == task.id) state.last = {};
 }
 
 }  // namespace granary::detail

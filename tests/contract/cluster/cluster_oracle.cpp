@@ -345,6 +345,7 @@ void ClusterOracle::act(std::uint32_t process, RunCommand const& run) {
   auto& lane = own.lanes[run.worker.index()];
   local.worker = run.worker;
   local.waits = run.follows;
+  local.places.assign(run.places.begin(), run.places.end());
   require(!run.follows || !lane.empty(), [&] { return what() + " follows nothing"; });
   lane.push_back(run.task);
   if (local.waits) {
@@ -359,14 +360,13 @@ void ClusterOracle::start(std::uint32_t process, TaskId id) {
   auto& local = own.tasks.at(id);
   auto& task = m_tasks.at(local.position);
   auto const what = [&] { return "task " + std::to_string(local.position); };
-  NodeId const node = m_topology.machine()[local.worker].node;
   local.waits = false;
   local.begun = true;
   task.state = State::Running;
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
     auto const& use = task.uses[i];
     DataId const data = local.accesses[i];
-    auto& place = spot(process, data, own.planner->place(data, node));
+    auto& place = spot(process, data, local.places.at(i));
     auto& made = writes(use.mode) ? result_spot(process, data, place) : place;
     require(!place.written, [&] { return what() + " uses " + name(process, data) + " while it is written"; });
     if (commutes(use.mode)) {

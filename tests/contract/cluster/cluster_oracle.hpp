@@ -122,7 +122,8 @@ class ClusterOracle {
     std::vector<DataId> accesses;  // of the others
     std::map<DataId, Bytes> made;  // of varying data
     WorkerId worker;
-    bool waits = false;  // issued behind the one before it on its lane
+    std::vector<Place> places;  // by access, once a worker has it
+    bool waits = false;         // issued behind the one before it on its lane
     bool begun = false;
     bool over = false;
   };

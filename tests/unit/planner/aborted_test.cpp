@@ -93,8 +93,11 @@ TEST_F(Aborted, ATaskIsReadyAgainOnTheValueThatWasKept) {
   Bytes const before = used(host_node);
   TaskId const task = submit(polls, {read_write(a)});
   ASSERT_TRUE(hand.runs_now(task));
-  ASSERT_NE(hand.planner.kept(a), nullptr);
-  EXPECT_NE(*hand.planner.kept(a), hand.planner.place(a, host_node));
+  auto const& run = hand.run_of(task);
+  ASSERT_EQ(run.kept.size(), 1U);
+  EXPECT_EQ(run.kept[0].access, 0U);
+  EXPECT_EQ(run.kept[0].bytes, 100U);
+  EXPECT_NE(run.kept[0].place, run.places[0]);
   EXPECT_EQ(used(host_node), 2 * before) << "the kept value counts under the limit";
   EXPECT_TRUE(hand.planner.may_restart(task));
   EXPECT_TRUE(hand.planner.view().may_abort(task));
@@ -107,7 +110,6 @@ TEST_F(Aborted, ATaskIsReadyAgainOnTheValueThatWasKept) {
   EXPECT_EQ(hand.planner.statistics().tasks_aborted, 1U);
   EXPECT_TRUE(hand.runs_now(task)) << "the value is still there";
   hand.finish(task);
-  EXPECT_EQ(hand.planner.kept(a), nullptr);
   EXPECT_EQ(used(host_node), before);
   EXPECT_FALSE(hand.planner.poisoned(a));
   hand.finish_all();
@@ -134,7 +136,7 @@ TEST_F(Aborted, AFailureMeanwhileTakesTheKeptValueToo) {
   ASSERT_EQ(hand.aborts.size(), 1U);
   hand.fail(task);
   EXPECT_TRUE(hand.planner.poisoned(a));
-  EXPECT_EQ(hand.planner.kept(a), nullptr);
+  EXPECT_EQ(hand.logged<NotKept>().size(), 1U);
   hand.finish_all();
 }
 
@@ -162,7 +164,7 @@ TEST_F(Aborted, WithoutFreeRoomATaskCannotBeStopped) {
   tight.finish(tight.submit({write(a), write(b)}));
   TaskId const task = tight.submit({read_write(a)});
   ASSERT_TRUE(tight.runs_now(task));
-  EXPECT_EQ(tight.planner.kept(a), nullptr);
+  EXPECT_TRUE(tight.run_of(task).kept.empty());
   EXPECT_FALSE(tight.planner.view().may_abort(task));
   EXPECT_FALSE(tight.freed(b)) << "nothing is evicted for it";
   tight.finish_all();
@@ -191,7 +193,7 @@ TEST_F(Aborted, RoomForAKeptValueIsFreeWhenTheTaskHasEnded) {
   DataId const a = tight.temporary("a", 200);
   tight.finish(tight.submit({write(a)}));
   TaskId const task = tight.submit({read_write(a)});
-  ASSERT_NE(tight.planner.kept(a), nullptr);
+  ASSERT_EQ(tight.run_of(task).kept.size(), 1U);
   TaskId const waits = tight.submit({write(tight.temporary("b", 200))});
   EXPECT_FALSE(tight.runs_now(waits));
   tight.finish(task);
@@ -216,8 +218,8 @@ TEST_F(Aborted, WithoutASchedulerThatStopsTasksNothingIsKept) {
   plain.codelet = plain.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel, {}}, .restartable = true}});
   DataId const a = plain.temporary("a", 100);
   plain.finish(plain.submit({write(a)}));
-  plain.submit({read_write(a)});
-  EXPECT_EQ(plain.planner.kept(a), nullptr);
+  TaskId const task = plain.submit({read_write(a)});
+  EXPECT_TRUE(plain.run_of(task).kept.empty());
   plain.finish_all();
 }
 

@@ -136,7 +136,7 @@ TEST_F(Commuting, WhatFollowsACancelledTaskIsCancelledAlthoughAnotherRanMeanwhil
   EXPECT_FALSE(hand.planner.poisoned(a));
   EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
   TaskId const reader = hand.submit({read(a)});
-  EXPECT_EQ(hand.planner.task(reader).accesses[0].version, 2U) << "its own write, and the one that ran";
+  EXPECT_EQ(hand.planner.view().task(reader).accesses[0].version, 2U) << "its own write, and the one that ran";
   EXPECT_THAT(running(), ElementsAre(reader));
 }
 
@@ -177,7 +177,7 @@ TEST_F(Commuting, TheLastValueHasTheVersionThatReadersExpect) {
   TaskId const waits = hand.submit({commute(a), read(b)});
   TaskId const next = hand.submit({commute(a)});
   TaskId const reader = hand.submit({read(a)});
-  EXPECT_EQ(hand.planner.task(reader).accesses[0].version, 3U) << "of three writes";
+  EXPECT_EQ(hand.planner.view().task(reader).accesses[0].version, 3U) << "of three writes";
   finish(next);
   hand.flush();
   hand.finish_copies();
@@ -200,7 +200,7 @@ TEST_F(Commuting, VersionsThatWereSkippedAreNotGivenToOthers) {
   finish(first);
   hand.planner.handle(TakeFailures{});
   TaskId const reader = hand.submit({read(a)});
-  EXPECT_EQ(hand.planner.task(reader).accesses[0].version, 2U) << "the value that is there";
+  EXPECT_EQ(hand.planner.view().task(reader).accesses[0].version, 2U) << "the value that is there";
   for (int t = 0; t < 3; ++t) hand.submit({commute(a)});
   TaskId const later = hand.submit({read(a)});
   hand.finish_all();

@@ -57,7 +57,7 @@ TEST_F(External, NoSchedulerIsAskedAndNoPlaceIsTaken) {
   DataId const large = hand.stored("large", 100000);
   TaskId const incoming_value = submit({write(large)});
   EXPECT_TRUE(begun(incoming_value)) << "although no memory has room for it";
-  EXPECT_TRUE(hand.planner.task(incoming_value).external());
+  EXPECT_TRUE(hand.planner.view().task(incoming_value).external());
   EXPECT_EQ(hand.planner.statistics().tasks_committed, 0U);
   EXPECT_FALSE(hand.allocated(large));
   hand.finish(incoming_value);

@@ -148,6 +148,10 @@ class Hand {
   [[nodiscard]] bool runs_now(TaskId task) const {
     return std::ranges::any_of(runs, [&](RunCommand const& run) { return run.task == task; });
   }
+  /// The command of a task that a worker has.
+  [[nodiscard]] RunCommand const& run_of(TaskId task) const {
+    return *std::ranges::find(runs, task, &RunCommand::task);
+  }
   template <class Kind>
   [[nodiscard]] std::vector<Kind> logged() const {
     std::vector<Kind> found;

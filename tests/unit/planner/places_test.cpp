@@ -60,7 +60,7 @@ TEST_F(Places, AMirrorIsUsedInPlaceByTheWorkersOfItsNode) {
   EXPECT_EQ(hand.copies[0].to, (Place{device_node, Slot::Mirror, 0}));
   hand.finish_copy();
   ASSERT_TRUE(hand.runs_now(first));
-  EXPECT_EQ(hand.planner.place(dual, device_node), (Place{device_node, Slot::Mirror, 0}));
+  EXPECT_EQ(hand.run_of(first).places[0], (Place{device_node, Slot::Mirror, 0}));
   hand.finish(first);
   TaskId const second = submit_on(WorkerKind::Cpu, {read(dual)});
   ASSERT_EQ(hand.copies.size(), 1U);
@@ -89,7 +89,7 @@ TEST_F(Places, AReadOnlyPlaceIsReadInPlaceAndNeverWritten) {
   DataId const constant = add({.name = "constant", .bytes = 100}, {{.node = host_node}});
   TaskId const reader = submit_on(WorkerKind::Cpu, {read(constant)});
   EXPECT_TRUE(hand.runs_now(reader));
-  EXPECT_EQ(hand.planner.place(constant, host_node), (Place{host_node, Slot::Mirror, 0}));
+  EXPECT_EQ(hand.run_of(reader).places[0], (Place{host_node, Slot::Mirror, 0}));
   submit_on(WorkerKind::Device, {read(constant)});
   hand.finish_all();
   EXPECT_EQ(hand.copies_of(constant), 1U);
@@ -231,7 +231,7 @@ TEST_F(Places, AreInTheJournal) {
 TEST_F(Places, AccessesNameTheVersionsThatTheyReadOrMake) {
   DataId const a = hand.stored("a", 100);
   auto const version = [&](TaskId task, std::size_t access) {
-    return hand.planner.task(task).accesses[access].version;
+    return hand.planner.view().task(task).accesses[access].version;
   };
   TaskId const reader = submit_on(WorkerKind::Cpu, {read(a)});
   TaskId const writer = submit_on(WorkerKind::Cpu, {read_write(a)});
@@ -268,9 +268,10 @@ TEST_F(Places, ACancelledWriteLeavesAGapInTheVersions) {
   EXPECT_EQ(hand.copies.front().version, 1U);
   hand.finish_all();
   TaskId const reader = submit_on(WorkerKind::Cpu, {read(a)});
-  EXPECT_EQ(hand.planner.task(reader).accesses[0].version, 1U) << "the value that is there";
+  EXPECT_EQ(hand.planner.view().task(reader).accesses[0].version, 1U) << "the value that is there";
   TaskId const third = submit_on(WorkerKind::Cpu, {read_write(a)});
-  EXPECT_EQ(hand.planner.task(third).accesses[0].version, 3U) << "task " << second.value() << " would have made 2";
+  EXPECT_EQ(hand.planner.view().task(third).accesses[0].version, 3U)
+      << "task " << second.value() << " would have made 2";
   hand.finish_all();
 }
 

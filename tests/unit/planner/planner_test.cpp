@@ -105,9 +105,13 @@ TEST(Planner, SaysWhereWorkersFindTheData) {
   ASSERT_EQ(hand.runs.size(), 1U);
   auto const allocated = hand.logged<Allocated>();
   ASSERT_EQ(allocated.size(), 2U);
+  auto const& run = hand.runs[0];
+  ASSERT_EQ(run.places.size(), 2U);
   for (auto const& place : allocated) {
-    EXPECT_EQ(hand.planner.place(place.data, host_node), (Place{host_node, Slot::Pool, place.offset}));
+    auto const& given = run.places[run.description->accesses[0].data == place.data ? 0 : 1];
+    EXPECT_EQ(given, (Place{host_node, Slot::Pool, place.offset}));
   }
+  EXPECT_TRUE(run.varying.empty() && run.kept.empty());
 }
 
 TEST(Planner, CommitsNoMoreTasksThanItsDepthAhead) {

@@ -131,7 +131,7 @@ TEST(Position, CountsSubmissionsUnlessTheCallerDoes) {
   constexpr auto next = TaskSubmission::next_position;
   std::vector<std::uint64_t> positions;
   for (auto const given : {next, std::uint64_t{5}, next, std::uint64_t{100}}) {
-    positions.push_back(hand.planner.task(submit(given)).position);
+    positions.push_back(hand.planner.view().task(submit(given)).position);
   }
   EXPECT_THAT(positions, ElementsAre(0, 5, 6, 100));
   try {

@@ -121,7 +121,7 @@ TEST(Staging, UsesDataInPlaceOutsideTheCapacity) {
   hand.submit({read_write(view), read(a)});
   hand.finish_copies();
   ASSERT_EQ(hand.runs.size(), 1U);
-  EXPECT_EQ(hand.planner.place(view, host_node), (Place{host_node, Slot::Home, 0}));
+  EXPECT_EQ(hand.runs[0].places[0], (Place{host_node, Slot::Home, 0}));
   hand.finish_all();
   EXPECT_EQ(hand.copies_of(view), 0U);
   EXPECT_EQ(hand.planner.statistics().nodes[1].peak, 100U);

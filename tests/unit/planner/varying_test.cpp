@@ -36,7 +36,9 @@ class VaryingData : public testing::Test {
     return data;
   }
   Bytes used() { return hand.planner.statistics().nodes[host_node.index()].used; }
-  ResultPlace result(DataId data) { return *hand.planner.result(data, host_node); }
+  // The only access of the task.
+  ResultPlace result(TaskId task) { return *hand.run_of(task).varying[0].result; }
+  Place place(TaskId task) { return hand.run_of(task).places[0]; }
 
   Hand hand{disk_and_host(1000)};
 };
@@ -45,24 +47,30 @@ TEST_F(VaryingData, AFirstValueIsMadeInItsPlaceWhichKeepsItsBytes) {
   DataId const data = add("x");
   TaskId const task = hand.submit({write(data)});
   EXPECT_EQ(used(), 100U) << "the bound: nobody knows more";
-  EXPECT_EQ(result(data).place, hand.planner.place(data, host_node));
-  EXPECT_EQ(result(data).room, 100U);
-  EXPECT_EQ(hand.planner.view().bytes(data), 40U) << "as expected";
+  EXPECT_EQ(result(task).place, place(task));
+  EXPECT_EQ(result(task).room, 100U);
+  EXPECT_EQ(hand.run_of(task).varying[0].bytes, 40U) << "as expected";
   finish(task, data, 25);
   EXPECT_EQ(used(), 25U);
   EXPECT_EQ(hand.planner.view().bytes(data), 25U);
-  EXPECT_FALSE(hand.planner.result(hand.temporary("y", 8), host_node).has_value()) << "its size is fixed";
+  DataId const fixed = hand.temporary("y", 8);
+  EXPECT_TRUE(hand.run_of(hand.submit({write(fixed)})).varying.empty()) << "its size is fixed";
+  hand.finish_all();
+  auto const& both = hand.run_of(hand.submit({read(data), read_write(fixed)}));
+  EXPECT_EQ(both.varying[0].bytes, 25U);
+  EXPECT_FALSE(both.varying[0].result.has_value()) << "it is only read";
+  EXPECT_FALSE(both.varying[1].result.has_value());
 }
 
 TEST_F(VaryingData, AChangedValueIsMadeBesideThePresentOne) {
   DataId const data = written("x", 25);
   TaskId const task = hand.submit({read_write(data)});
   EXPECT_EQ(used(), 125U);
-  EXPECT_NE(result(data).place, hand.planner.place(data, host_node));
-  auto const place = result(data).place;
+  auto const made = result(task).place;
+  EXPECT_NE(made, place(task));
   finish(task, data, 70);
   EXPECT_EQ(used(), 70U);
-  EXPECT_EQ(hand.planner.place(data, host_node), place) << "nothing is copied";
+  EXPECT_EQ(place(hand.submit({read(data)})), made) << "nothing is copied";
 }
 
 TEST_F(VaryingData, WithoutASizeTheValueHasAllBytesOfItsPlace) {
