@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/planner/driver_rules.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -172,7 +173,7 @@ void Simulator::run_until_idle() {
   while (!idle()) {
     if (step()) continue;
     throw InternalError("no event is pending at " + std::to_string(m_now.time_since_epoch().count()) +
-                        " ns, but the planner is not done: " + m_planner.describe_waiting());
+                        " ns, but the planner is not done: " + m_planner.inspect().describe_waiting());
   }
 }
 
@@ -307,7 +308,7 @@ void Simulator::after_event() {
   if (!m_deciding) perform_commands();
   ++m_events;
   auto const every = m_options.check_invariants_every;
-  if (every != 0 && m_events % every == 0) m_planner.check_invariants();
+  if (every != 0 && m_events % every == 0) m_planner.inspect().check_invariants();
 }
 
 void Simulator::perform_commands() {

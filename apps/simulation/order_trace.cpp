@@ -28,7 +28,7 @@ void OrderTrace::performed(Command const& command) {
     auto const iteration = m_writes[access.data.index()]++;
     if (!std::exchange(first, false)) continue;
     entry.iteration = iteration;
-    auto const& datum = planner().description(access.data);
+    auto const& datum = planner().view().description(access.data);
     auto const place = datum.position.row >= 0 ? datum.position : detail::position_in_name(datum.name);
     if (place.row < 0) continue;
     entry.row = std::to_string(place.row);

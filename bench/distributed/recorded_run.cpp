@@ -94,7 +94,7 @@ class ProcessRecorder final : public PlannerObserver {
     auto const& codelet = planner().view().codelet(submission.codelet);
     if (!codelet.external) return submitted_task(submission, id);
     DataId const datum = submission.accesses.front().data;
-    auto const& description = planner().description(datum);
+    auto const& description = planner().view().description(datum);
     auto const number = m_record.value(submission.position, description.position);
     auto& value = run().values[number];
     if (codelet.name == "incoming value") {

@@ -62,7 +62,7 @@ void Accounts::note_device_need(TaskSubmission const& submission, Planner const&
   auto const& device = planner.topology().machine()[m_unfit_device];
   Bytes need = 0;
   for (auto const& access : AccessList(submission.accesses)) {
-    if (!access.repeated) need += round_up(planner.description(access.data).bytes, device.alignment);
+    if (!access.repeated) need += round_up(planner.view().description(access.data).bytes, device.alignment);
   }
   m_device_need = std::max(m_device_need, need);
   if (need > device.capacity) return;

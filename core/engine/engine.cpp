@@ -5,6 +5,7 @@
 #include <granary/detail/core/base/process_exit.hpp>
 #include <granary/detail/core/engine/device_driver.hpp>
 #include <granary/detail/core/engine/host_worker.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -165,7 +166,7 @@ void Engine::answer(TaskEnd& end, Afterwards& after) {
 std::exception_ptr Engine::beyond_its_room(TaskId task, MadeBytes const& made) const {
   auto const& codelet = m_planner.view().codelet(m_planner.view().task(task).codelet);
   return std::make_exception_ptr(InvalidArgument("task '" + codelet.name + "' has left " + std::to_string(made.bytes) +
-                                                 " bytes in '" + m_planner.description(made.data).name +
+                                                 " bytes in '" + m_planner.view().description(made.data).name +
                                                  "', which has room for " + std::to_string(made.room)));
 }
 
@@ -271,7 +272,7 @@ SharedData Engine::add_host_data(DataDescription description, HostBinding bindin
     if (auto const known = m_data.find(bytes, binding); known.valid()) {
       if (mirror != nullptr && m_data.mirror(known) != mirror->address) {
         throw InvalidArgument("the host side of '" + description.name + "' is data '" +
-                              m_planner.description(known).name +
+                              m_planner.view().description(known).name +
                               "' already, without its device side: destroy the handles on it first");
       }
       m_planner.handle(RetainData{known});
@@ -293,7 +294,7 @@ void Engine::place_changed(DataId data, NodeId node) {
 }
 
 std::string Engine::name_of(DataId data) {
-  return apply([&] { return m_planner.description(data).name; });
+  return apply([&] { return m_planner.view().description(data).name; });
 }
 
 bool Engine::has_mirror(DataId data) {
@@ -302,7 +303,7 @@ bool Engine::has_mirror(DataId data) {
 
 bool Engine::home_in_memory(DataId data) {
   return apply([&] {
-    NodeId const home = m_planner.description(data).home;
+    NodeId const home = m_planner.view().description(data).home;
     return home.valid() && topology().machine()[home].kind != NodeKind::Disk;
   });
 }
@@ -415,7 +416,7 @@ Trace Engine::trace() {
 void Engine::between_events(std::function<void()> const& function) { hold_lock(function); }
 
 std::string Engine::describe() {
-  return apply([&] { return m_planner.describe_waiting(); });
+  return apply([&] { return m_planner.inspect().describe_waiting(); });
 }
 
 }  // namespace granary::detail

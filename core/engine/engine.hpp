@@ -175,7 +175,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void cancel(std::exception_ptr error);
 
   [[nodiscard]] EngineStatistics statistics();
-  /// The running tasks, what each task waits for, and the bytes in use of every memory: see Planner::describe_waiting.
+  /// The running tasks, what each task waits for, and the bytes in use of every memory: see PlannerInspection.
   [[nodiscard]] std::string describe();
   [[nodiscard]] Topology const& topology() const { return m_planner.topology(); }
   /// The current state of the estimator. Do not call it while tasks run.

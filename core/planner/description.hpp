@@ -17,7 +17,7 @@ class Description {
 
   /// At most 20 lines of each kind. O(live tasks and their edges).
   [[nodiscard]] std::string text() const;
-  /// Planner::describe_lack_of_room.
+  /// PlannerInspection::describe_lack_of_room.
   [[nodiscard]] std::string lack_of_room() const;
 
  private:

@@ -1,8 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/core/planner/description.hpp>
 #include <granary/detail/core/planner/implementation.hpp>
-#include <granary/detail/core/planner/invariants.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 
 #include <algorithm>
 #include <string>
@@ -215,7 +214,8 @@ void Planner::handle(CancelAll const& event) {
 std::vector<Failure> Planner::handle(TakeFailures event) {
   auto& failing = m_implementation->failures;
   if (event.data.valid() && m_implementation->movement.check_known(event.data).users > 0) {
-    throw InvalidArgument("failures of data '" + description(event.data).name + "' are taken while tasks use it");
+    throw InvalidArgument("failures of data '" + view().description(event.data).name +
+                          "' are taken while tasks use it");
   }
   auto failures = event.data.valid() ? failing.take(event.data) : failing.take();
   m_implementation->booking.failures_reported();
@@ -341,7 +341,6 @@ DataUse Planner::use_of(DataId data) const {
   });
   return use;
 }
-bool Planner::poisoned(DataId data) const { return m_implementation->movement.data()[data].value.lost(); }
 bool Planner::defined(DataId data) const {
   auto const& overlaps = m_implementation->movement.overlaps();
   return m_implementation->movement.data()[data].defined() || overlaps.is_defined_by_another(data) ||
@@ -350,34 +349,12 @@ bool Planner::defined(DataId data) const {
 bool Planner::held(DataId data) const {
   return m_implementation->movement.data().known(data) && !m_implementation->movement.data()[data].released();
 }
-DataDescription const& Planner::description(DataId data) const {
-  return m_implementation->movement.data()[data].description;
-}
 Statistics const& Planner::statistics() const { return m_implementation->context.statistics; }
-PlanBoard const& Planner::board() const { return m_implementation->board; }
 SystemView const& Planner::view() const { return m_implementation->view; }
+PlannerInspection Planner::inspect() const { return PlannerInspection(*this); }
 Scheduler const& Planner::scheduler() const { return *m_implementation->policies.scheduler; }
 Topology const& Planner::topology() const { return m_implementation->context.topology; }
 std::exception_ptr const& Planner::policy_fault() const { return m_implementation->context.policy_fault; }
 bool Planner::interrupted() const { return m_implementation->interrupted; }
-
-void Planner::check_invariants() const {
-  detail::Invariants(m_implementation->context, m_implementation->movement, m_implementation->booking,
-                     m_implementation->dispatch, m_implementation->outgoing_values)
-      .check();
-  m_implementation->prefetches.check_invariants();
-}
-
-std::string Planner::describe_waiting() const {
-  return detail::Description(m_implementation->context, m_implementation->movement, m_implementation->dispatch,
-                             m_implementation->outgoing_values)
-      .text();
-}
-
-std::string Planner::describe_lack_of_room() const {
-  return detail::Description(m_implementation->context, m_implementation->movement, m_implementation->dispatch,
-                             m_implementation->outgoing_values)
-      .lack_of_room();
-}
 
 }  // namespace granary::detail

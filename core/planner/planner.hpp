@@ -18,10 +18,11 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace granary::detail {
+
+class PlannerInspection;
 
 /// The present uses of a datum and of the data that share bytes with it.
 struct GRANARY_EXPORT DataUse {
@@ -84,49 +85,45 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] std::vector<Command> const& commands() const;
   /// Replaces the contents of `taken` by these commands, which the driver performs now.
   void take_commands(std::vector<Command>& taken);
+
+  // The state: for policies and observers, and for tests and messages. What follows these is for drivers.
+  [[nodiscard]] SystemView const& view() const;
+  [[nodiscard]] PlannerInspection inspect() const;
+
+  [[nodiscard]] Topology const& topology() const;
+  [[nodiscard]] Scheduler const& scheduler() const;
+  [[nodiscard]] Statistics const& statistics() const;
+  /// No live task, no requested or active transfer, and no home to be updated.
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] std::size_t live_tasks() const;
+  [[nodiscard]] bool live(TaskId task) const;
   /// True if a task may be returned after it has begun to write: it is restartable, and each value that it overwrites
   /// and needs is kept aside, or another memory holds it.
   [[nodiscard]] bool may_restart(TaskId task) const;
   /// True if it gave a task back unasked; then it gets tasks after the other workers of its group.
   [[nodiscard]] bool absent(WorkerId worker) const;
-  [[nodiscard]] std::exception_ptr const& policy_fault() const;  ///< has ended the run: submissions throw it
-  /// True if an exception, of an estimator or for lack of memory, has ended an event midway: no event may follow.
-  [[nodiscard]] bool interrupted() const;
-  /// No live task, no requested or active transfer, and no home to be updated.
-  [[nodiscard]] bool idle() const;
-  [[nodiscard]] std::size_t live_tasks() const;
-  /// True if the submitter should sleep until this is false: see BookingOptions. Never without own live tasks.
-  [[nodiscard]] bool submitter_sleeps() const;
   /// The number of ready tasks that are committed to the group and not handed to a worker yet.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const;
+  /// True if the submitter should sleep until this is false: see BookingOptions. Never without own live tasks.
+  [[nodiscard]] bool submitter_sleeps() const;
   [[nodiscard]] bool failed() const;
-  [[nodiscard]] bool live(TaskId task) const;
   /// Why a task that has ended failed or did not run: see Failures::of_task; null if it ran, or if that was reported.
   /// Valid until the next event.
   [[nodiscard]] Failure const* failure_of(TaskId task) const;
+  [[nodiscard]] std::exception_ptr const& policy_fault() const;  ///< has ended the run: submissions throw it
+  /// True if an exception, of an estimator or for lack of memory, has ended an event midway: no event may follow.
+  [[nodiscard]] bool interrupted() const;
   /// Nobody, if it is not registered.
   [[nodiscard]] DataUse use_of(DataId data) const;
   /// The data of these that are registered, and those that share bytes with them.
   [[nodiscard]] std::vector<DataId> with_bytes_of(std::span<DataId const> data) const;
-  [[nodiscard]] bool poisoned(DataId data) const;
   /// True if a task that is submitted now may read the datum.
   [[nodiscard]] bool defined(DataId data) const;
   /// True if a registration of the datum is not released.
   [[nodiscard]] bool held(DataId data) const;
-  [[nodiscard]] DataDescription const& description(DataId data) const;
-  [[nodiscard]] Statistics const& statistics() const;
-  [[nodiscard]] PlanBoard const& board() const;
-  [[nodiscard]] SystemView const& view() const;
-  [[nodiscard]] Scheduler const& scheduler() const;
-  [[nodiscard]] Topology const& topology() const;
-  /// Throws InternalError with the first broken invariant; O(everything). Tests call it after every event.
-  void check_invariants() const;
-  /// Lists what tasks wait for, and the bytes in use of memories; at most 20 lines of a kind. O(live tasks and edges).
-  [[nodiscard]] std::string describe_waiting() const;
-  /// "no room in memory node …": the first one in which tasks or values to be sent wait for room; empty if none does.
-  [[nodiscard]] std::string describe_lack_of_room() const;
 
  private:
+  friend class PlannerInspection;
   struct Implementation;
   void advance();
   bool resolve_stall();

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/simulator/cluster/cluster_simulator.hpp>
 
 #include <algorithm>
@@ -350,7 +351,7 @@ void ClusterSimulator::run_until_idle() {
   while (step()) continue;
   if (done()) return;
   for (auto const& process : m_processes) {
-    auto const lack = process->simulator.planner().describe_lack_of_room();
+    auto const lack = process->simulator.planner().inspect().describe_lack_of_room();
     if (lack.empty()) continue;
     throw MemoryLimitError("process " + std::to_string(process->id.value()) + " finds " + lack +
                            ", and nothing is under way that will leave some");
@@ -364,7 +365,8 @@ std::string ClusterSimulator::what_waits() const {
   for (auto const& process : m_processes) {
     if (left == 0 || (process->simulator.idle() && process->steps.empty())) continue;
     --left;
-    text += "process " + std::to_string(process->id.value()) + ": " + process->simulator.planner().describe_waiting();
+    text += "process " + std::to_string(process->id.value()) + ": " +
+            process->simulator.planner().inspect().describe_waiting();
   }
   return text;
 }

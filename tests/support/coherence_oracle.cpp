@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/coherence_oracle.hpp"
 
+#include <granary/detail/core/planner/inspection.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
@@ -86,7 +88,7 @@ bool CoherenceOracle::shares_lost_bytes(DataId data) const {
   for (auto const cell : cells) {
     for (DataId const other : m_cells[cell].data) {
       auto const& record = m_data[other.index()];
-      if (other == data || record.forgotten || !m_planner->poisoned(other)) continue;
+      if (other == data || record.forgotten || !m_planner->inspect().poisoned(other)) continue;
       auto const covered = [&](std::size_t its) { return std::ranges::find(cells, its) != cells.end(); };
       if (!std::ranges::all_of(record.cells, covered)) return true;
     }
@@ -256,7 +258,7 @@ void CoherenceOracle::act(CopyCommand const& copy) {
   require(copy.bytes == std::max<Bytes>(record.bytes, 1), [&] { return what() + " has a wrong size"; });
   require(++m_in_flight[copy.link] <= link.width, [&] { return what() + " is one too many on its link"; });
   require(copy.to.slot != Slot::Origin, [&] { return what() + " writes an origin"; });
-  require(copy.to.slot != Slot::Home || !m_planner || !m_planner->poisoned(copy.data),
+  require(copy.to.slot != Slot::Home || !m_planner || !m_planner->inspect().poisoned(copy.data),
           [&] { return what() + " writes a poisoned value home"; });
   OpenCopy open{copy, {}};
   for (auto* const from : spots(copy.data, copy.from)) {
@@ -307,7 +309,7 @@ void CoherenceOracle::act(ForgetCommand const& forgotten) {
   for (auto const index : record.cells) {
     auto& cell = m_cells[index];
     auto const lost = [&](DataId data) {
-      return !m_data[data.index()].forgotten && m_planner && m_planner->poisoned(data);
+      return !m_data[data.index()].forgotten && m_planner && m_planner->inspect().poisoned(data);
     };
     if (!cell.shared) continue;
     // Who registers the bytes after all that shared them are gone begins anew.

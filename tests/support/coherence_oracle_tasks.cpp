@@ -2,6 +2,8 @@
 // What tasks may do: when they run, what they read and write, how they end.
 #include "support/coherence_oracle.hpp"
 
+#include <granary/detail/core/planner/inspection.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -472,7 +474,7 @@ void CoherenceOracle::act(RetireCommand const& retired) {
     // A worker had it once: from then on nobody keeps the value that it does not read.
     bool const given_up = cancelled && task.returned && writes(access.mode) && !reads(access.mode);
     record.unwritten = record.unwritten || (cancelled && writes(access.mode));
-    bool const lost = given_up && !record.forgotten && m_planner && m_planner->poisoned(access.data);
+    bool const lost = given_up && !record.forgotten && m_planner && m_planner->inspect().poisoned(access.data);
     for_each_cell(access.data, [&](Cell& cell) {
       if (cancelled) std::erase(cell.writers, retired.task);
       if (lost) cell.current.reset();

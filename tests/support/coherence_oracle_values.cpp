@@ -2,6 +2,8 @@
 // What becomes of values: the application changes them, they have versions, none is lost, homes end with the last ones.
 #include "support/coherence_oracle.hpp"
 
+#include <granary/detail/core/planner/inspection.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +24,7 @@ void CoherenceOracle::event(HomesMayChange const& may) {
     bool const holds_it = std::ranges::all_of(record.cells, [&](std::size_t cell) {
       return m_cells[cell].current && m_cells[cell].home.content == m_cells[cell].current;
     });
-    if (!in_memory || mirrored || !holds_it || (m_planner && m_planner->poisoned(id))) continue;
+    if (!in_memory || mirrored || !holds_it || (m_planner && m_planner->inspect().poisoned(id))) continue;
     change_outside(id, spots(id, {home, Slot::Home, 0}));
   }
 }
@@ -38,7 +40,7 @@ void CoherenceOracle::event(TakeFailures const& taken) {
     DataId const id(static_cast<std::uint32_t>(d));
     auto& record = m_data[d];
     if (record.description.bytes == 0 || record.released() || !record.unwritten) continue;
-    bool const lost = m_planner && m_planner->poisoned(id);
+    bool const lost = m_planner && m_planner->inspect().poisoned(id);
     if (taken.data.valid() && (taken.data != id || !lost)) continue;
     record.unwritten = false;
     if (record.keeps_old) continue;
@@ -119,7 +121,7 @@ bool CoherenceOracle::wanted(std::size_t index) const {
   bool needed = false;
   for (DataId const data : cell.data) {
     auto const& record = m_data[data.index()];
-    if (m_planner && !record.forgotten && m_planner->poisoned(data)) return false;
+    if (m_planner && !record.forgotten && m_planner->inspect().poisoned(data)) return false;
     auto const at = static_cast<std::size_t>(std::ranges::find(record.cells, index) - record.cells.begin());
     bool read = false;
     // A task that writes without reading destroys the value as soon as a worker has it.
@@ -201,7 +203,7 @@ void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
 }
 
 void CoherenceOracle::check_poisoned(DataId id, DataRecord& record) {
-  if (record.forgotten || m_planner == nullptr || !m_planner->poisoned(id)) return;
+  if (record.forgotten || m_planner == nullptr || !m_planner->inspect().poisoned(id)) return;
   bool has_value = true;
   for_each_cell(id, [&](Cell& cell) {
     if (record.excused) cell.current.reset();  // lost with its device

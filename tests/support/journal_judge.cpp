@@ -4,6 +4,7 @@
 #include "support/acts.hpp"
 
 #include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/core/planner/planner.hpp>
 
 #include <memory>
@@ -51,7 +52,7 @@ HomeContents judge(Journal const& journal, Topology const& topology, PolicySet p
       }
     }
     if (seen != entry.commands_end) throw std::logic_error("the replayed planner gives fewer commands than the run");
-    planner.check_invariants();
+    planner.inspect().check_invariants();
     if (!failures.empty()) {
       oracle.after_event();
       oracle.at_rest(failures);

@@ -9,6 +9,7 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/model/inner_graph.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
@@ -154,7 +155,7 @@ class Player {
       accesses.push_back({id, mode});
       valueless = valueless || (reads(mode) && !m_oracle.has_value(id));
       beside_lost = beside_lost || (m_faulty && m_oracle.shares_lost_bytes(id));
-      redefines = redefines || (!reads(mode) && m_simulator.planner().poisoned(id));
+      redefines = redefines || (!reads(mode) && m_simulator.planner().inspect().poisoned(id));
     }
     // Until a failure is reported, dependent tasks are accepted and cancelled. Afterwards tasks that read are refused,
     // and tasks that only write define the data again.
@@ -210,7 +211,7 @@ class Player {
     DataId const data = m_data[number];
     auto const& planner = m_simulator.planner();
     auto const until = [&](auto const& met) {
-      while (!met()) require(step(), "nothing happens, but '" + planner.description(data).name + "' is in use");
+      while (!met()) require(step(), "nothing happens, but '" + planner.view().description(data).name + "' is in use");
     };
     until([&] { return planner.use_of(data).tasks == 0; });
     m_simulator.flush(data);
@@ -224,7 +225,7 @@ class Player {
     for_each_write(
         AccessList(std::span(planner.view().task(task).accesses.begin(), planner.view().task(task).accesses.end())),
         [&](Access const& access) {
-          Bytes const bound = planner.description(access.data).bound;
+          Bytes const bound = planner.view().description(access.data).bound;
           if (bound == 0 || m_random.chance(0.1)) return;  // it has all bytes then
           Bytes const bytes = drawn_bytes(task, access.data, m_case.seed, bound);
           m_simulator.end_external(Sized{task, access.data, bytes});
@@ -305,7 +306,8 @@ class Player {
       bool const read_only = std::ranges::any_of(registered.places, [&](FixedPlace const& place) {
         return !place.writable && !m_topology.groups_on(place.node).empty();
       });
-      if (m_given_up.contains(d) || read_only || planner.poisoned(m_data[d]) || !m_random.chance(0.3)) continue;
+      if (m_given_up.contains(d) || read_only || planner.inspect().poisoned(m_data[d]) || !m_random.chance(0.3))
+        continue;
       if (!registered.cells.empty()) {
         m_simulator.homes_may_change(m_data[d]);
         continue;

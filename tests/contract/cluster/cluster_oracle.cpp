@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cluster_oracle.hpp"
 
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/distributed/message.hpp>
 
 #include <algorithm>
@@ -604,7 +605,7 @@ void ClusterOracle::judge_homes(std::vector<std::vector<Failure>> const& failure
     bool const reported = lives && std::ranges::count(failures[datum.owner], datum.local, &Failure::write_back_of) > 0;
     bool const excused = reported || own.copies_failed.contains(d);
     require(datum.released != lives || excused, [&] { return what() + " is released but not forgotten"; });
-    bool const lost = lives && own.planner->poisoned(datum.local);
+    bool const lost = lives && own.planner->inspect().poisoned(datum.local);
     // A task without a successful end may have taken the old value, too.
     bool const unwritten = !succeeded(datum.now);
     require(!lost || unwritten || !datum.actual, [&] { return what() + " is lost although a task left it a value"; });

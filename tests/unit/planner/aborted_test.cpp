@@ -111,7 +111,7 @@ TEST_F(Aborted, ATaskIsReadyAgainOnTheValueThatWasKept) {
   EXPECT_TRUE(hand.runs_now(task)) << "the value is still there";
   hand.finish(task);
   EXPECT_EQ(used(host_node), before);
-  EXPECT_FALSE(hand.planner.poisoned(a));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(a));
   hand.finish_all();
 }
 
@@ -135,7 +135,7 @@ TEST_F(Aborted, AFailureMeanwhileTakesTheKeptValueToo) {
   ask(task);
   ASSERT_EQ(hand.aborts.size(), 1U);
   hand.fail(task);
-  EXPECT_TRUE(hand.planner.poisoned(a));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(a));
   EXPECT_EQ(hand.logged<NotKept>().size(), 1U);
   hand.finish_all();
 }

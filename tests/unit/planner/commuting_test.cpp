@@ -114,7 +114,7 @@ TEST_F(Commuting, AFailureTakesTheValueAndCancelsTheOthers) {
   hand.fail(first);
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 4U);
-  EXPECT_TRUE(hand.planner.poisoned(a));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(a));
   EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
   hand.finish(hand.submit({write(b)}));
   hand.finish(hand.submit({commute(b)}));
@@ -133,7 +133,7 @@ TEST_F(Commuting, WhatFollowsACancelledTaskIsCancelledAlthoughAnotherRanMeanwhil
   EXPECT_EQ(hand.planner.live_tasks(), 3U) << "one is cancelled already";
   finish(running_one);
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
-  EXPECT_FALSE(hand.planner.poisoned(a));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(a));
   EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
   TaskId const reader = hand.submit({read(a)});
   EXPECT_EQ(hand.planner.view().task(reader).accesses[0].version, 2U) << "its own write, and the one that ran";
@@ -220,7 +220,7 @@ TEST_F(Commuting, NoExternalTaskDoes) {
 TEST_F(Commuting, IsDescribed) {
   hand.submit({commute(a)});
   hand.submit({commute(a), commute(b)});
-  EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr("task 'work' 3: waits for task 'work' 2\n"));
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(), HasSubstr("task 'work' 3: waits for task 'work' 2\n"));
 }
 
 // Gives the last of the ready tasks that may take their turns.

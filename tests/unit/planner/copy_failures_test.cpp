@@ -39,8 +39,8 @@ TEST(CopyFailures, OfAFetchFailTheTasksThatWaitForIt) {
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].task, task);
   EXPECT_EQ(text_of(failures[0].error), "bad sector");
-  EXPECT_FALSE(hand.planner.poisoned(in));
-  EXPECT_FALSE(hand.planner.poisoned(out)) << "the task did not run: its data keep their values";
+  EXPECT_FALSE(hand.planner.inspect().poisoned(in));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(out)) << "the task did not run: its data keep their values";
   TaskId const again = hand.submit({read(in), read(out)});
   hand.finish_copies();
   EXPECT_TRUE(hand.runs_now(again));
@@ -80,7 +80,7 @@ TEST(CopyFailures, OfAWriteBackKeepTheValue) {
   EXPECT_EQ(failures[0].write_back_of, a);
   EXPECT_THAT(failures[0].what, HasSubstr("'a'"));
   EXPECT_EQ(text_of(failures[0].error), "no space left");
-  EXPECT_FALSE(hand.planner.poisoned(a));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(a));
   hand.flush();
   hand.finish_all();
   EXPECT_EQ(hand.copies_home(a), 2U) << "the next run tries again";

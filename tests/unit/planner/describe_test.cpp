@@ -20,7 +20,7 @@ TEST(Describe, SaysOfEachTaskWhatItWaitsFor) {
   hand.submit({read_write(c)});           // 2: waits for room
   hand.submit({read_write(a), read(b)});  // 3: waits for 0
 
-  auto const text = hand.planner.describe_waiting();
+  auto const text = hand.planner.inspect().describe_waiting();
   EXPECT_THAT(text, HasSubstr("4 tasks have not ended; with a worker: 1, waiting for data: 1, waiting for room: 1, "
                               "ready: 0, waiting for other tasks: 1\n"));
   EXPECT_THAT(text, HasSubstr("task 'work' 0: running or next on worker 'cpu0'\n"));
@@ -40,11 +40,11 @@ TEST(Describe, SaysWhatIsOnItsWayHome) {
   hand.submit({write(a)});
   hand.finish(hand.runs.front().task);
   hand.flush();
-  auto const text = hand.planner.describe_waiting();
+  auto const text = hand.planner.inspect().describe_waiting();
   EXPECT_THAT(text, HasSubstr("0 tasks have not ended"));
   EXPECT_THAT(text, HasSubstr("datum 'A': on its way home from 'host'\n"));
   hand.finish_all();
-  EXPECT_THAT(hand.planner.describe_waiting(), Not(HasSubstr("datum 'A'")));
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(), Not(HasSubstr("datum 'A'")));
 }
 
 TEST(Describe, CountsWhatIsTooMuchToList) {
@@ -54,7 +54,7 @@ TEST(Describe, CountsWhatIsTooMuchToList) {
   hand.submit({write(a)});
   for (int i = 0; i < 100; ++i) hand.submit({read(a)});
   for (int i = 0; i < 50; ++i) hand.submit({read_write(b)});
-  auto const text = hand.planner.describe_waiting();
+  auto const text = hand.planner.inspect().describe_waiting();
   EXPECT_LT(std::ranges::count(text, '\n'), 80) << text;
   EXPECT_THAT(text, HasSubstr("151 tasks have not ended"));
   EXPECT_THAT(text, HasSubstr(" more that wait for other tasks\n"));

@@ -85,13 +85,13 @@ TEST_F(External, WaitsForTransfersOfWhatItWrites) {
   ASSERT_EQ(hand.copies.size(), 1U);
   TaskId const incoming_value = submit({write(a), read(b)});
   EXPECT_FALSE(begun(incoming_value)) << "a copy writes the home";
-  EXPECT_THAT(hand.planner.describe_waiting(),
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(),
               HasSubstr("task 'incoming value' 1: ready, but transfers use what it writes"));
   hand.finish_copy();
   EXPECT_TRUE(begun(incoming_value));
-  EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr("with a worker: 0,"));
-  EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr(", waiting for what is outside: 1\n"));
-  EXPECT_THAT(hand.planner.describe_waiting(),
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(), HasSubstr("with a worker: 0,"));
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(), HasSubstr(", waiting for what is outside: 1\n"));
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(),
               HasSubstr("task 'incoming value' 1: begun, and its end was not reported yet"));
   hand.finish(incoming_value);
 }
@@ -101,7 +101,7 @@ TEST_F(External, AFailureTakesWhatItWrites) {
   TaskId const incoming_value = submit({write(a)});
   hand.submit({read(a)});
   hand.fail(incoming_value);
-  EXPECT_TRUE(hand.planner.poisoned(a));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(a));
   EXPECT_EQ(hand.planner.live_tasks(), 0U) << "the reader is cancelled";
   auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);

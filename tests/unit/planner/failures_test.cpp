@@ -24,8 +24,8 @@ TEST(Failures, PoisonTheOutputsByName) {
   TaskId const task = hand.submit({read(in), read_write(out)});
   hand.finish_copies();
   hand.fail(task, some_error("division by zero"));
-  EXPECT_TRUE(hand.planner.poisoned(out));
-  EXPECT_FALSE(hand.planner.poisoned(in));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(out));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(in));
   EXPECT_TRUE(hand.planner.failed());
   auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
@@ -81,7 +81,7 @@ TEST(Failures, LeaveTheDataOfCancelledTasksAsTheyWere) {
       << "b lacks what the cancelled task would have written";
   static_cast<void>(reader_of_cancelled);
   hand.planner.handle(TakeFailures{});
-  EXPECT_FALSE(hand.planner.poisoned(b));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(b));
   TaskId const reader = hand.submit({read(b)});
   hand.finish_copies();
   EXPECT_TRUE(hand.runs_now(reader));
@@ -101,9 +101,9 @@ TEST(Failures, TakeOldValuesThatNobodyMayRead) {
     TaskId const beside = commuting ? hand.submit({commute(b)}) : hand.submit({read(b)});
     hand.fail(broken);
     hand.finish_all();
-    EXPECT_FALSE(hand.planner.poisoned(b)) << "a task may still overwrite it";
+    EXPECT_FALSE(hand.planner.inspect().poisoned(b)) << "a task may still overwrite it";
     EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
-    EXPECT_TRUE(hand.planner.poisoned(b));
+    EXPECT_TRUE(hand.planner.inspect().poisoned(b));
     EXPECT_TRUE(hand.freed(b));
     EXPECT_EQ(message_of([&] { hand.submit({read(b)}); }),
               "task 'work' reads data 'b', which an earlier failure left without a value");
@@ -127,7 +127,7 @@ TEST(Failures, LeaveAValueThatATaskWroteInstead) {
   hand.fail(broken);
   hand.finish_all();
   hand.planner.handle(TakeFailures{});
-  EXPECT_FALSE(hand.planner.poisoned(b));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(b));
   hand.submit({read(b)});
   hand.finish_all();
   EXPECT_EQ(message_of([&] { hand.planner.handle(KeepNoOldValue{DataId(9)}); }), "data 9 are not registered");
@@ -147,10 +147,10 @@ TEST(Failures, OfOneDatumTakeItsOldValue) {
   hand.submit({read(a), read_write(b), read_write(c)});
   hand.fail(broken);
   EXPECT_EQ(hand.planner.handle(TakeFailures{b}).size(), 1U);
-  EXPECT_TRUE(hand.planner.poisoned(b));
-  EXPECT_FALSE(hand.planner.poisoned(c));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(b));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(c));
   EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
-  EXPECT_TRUE(hand.planner.poisoned(c));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(c));
 }
 
 TEST(Failures, AreReportedOnceInTheOrderOfSubmission) {
@@ -206,9 +206,9 @@ TEST(Failures, AreOverForADatumThatATaskOnlyWrites) {
   TaskId const writer = hand.submit({write(a)});
   TaskId const reader = hand.submit({read(a)});
   EXPECT_TRUE(hand.runs_now(writer));
-  EXPECT_TRUE(hand.planner.poisoned(a)) << "until it was written";
+  EXPECT_TRUE(hand.planner.inspect().poisoned(a)) << "until it was written";
   hand.finish(writer);
-  EXPECT_FALSE(hand.planner.poisoned(a));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(a));
   EXPECT_TRUE(hand.runs_now(reader));
   hand.finish_all();
   hand.flush();
@@ -246,7 +246,7 @@ TEST(Failures, OfTheTaskThatWasToWriteADatumAgainLeaveItAsItWas) {
     hand.finish_all();
     EXPECT_EQ(hand.planner.statistics().tasks_run, 0U);
     EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
-    EXPECT_TRUE(hand.planner.poisoned(a));
+    EXPECT_TRUE(hand.planner.inspect().poisoned(a));
     EXPECT_THROW(hand.submit({read(a)}), InvalidArgument);
     hand.finish(hand.submit({write(a)}));
     hand.finish(hand.submit({read(a)}));
@@ -335,8 +335,8 @@ TEST(Failures, CancellingAllLetsRunningTasksEnd) {
   auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(text_of(failures[0].error), "interrupted");
-  EXPECT_FALSE(hand.planner.poisoned(a));
-  EXPECT_FALSE(hand.planner.poisoned(b));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(a));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(b));
   hand.submit({read(a), read(b)});
   hand.finish_all();
   hand.flush();

@@ -45,15 +45,15 @@ TEST(Followers, AreGivenToTheLaneBehindTheirPredecessor) {
   OnTheDevice hand;
   auto const [first, second, third] = hand.chain();
   EXPECT_THAT(hand.given(), ElementsAre(std::pair(first, false), std::pair(second, true))) << "two at a time";
-  hand.planner.check_invariants();
+  hand.planner.inspect().check_invariants();
   hand.finish(first);
   EXPECT_THAT(hand.given(), ElementsAre(std::pair(second, true), std::pair(third, true)));
-  hand.planner.check_invariants();
+  hand.planner.inspect().check_invariants();
   hand.finish(second);
   hand.finish(third);
   EXPECT_EQ(hand.planner.statistics().tasks_following, 2U);
   EXPECT_EQ(hand.planner.statistics().tasks_run, 6U);
-  hand.planner.check_invariants();
+  hand.planner.inspect().check_invariants();
 }
 
 TEST(Followers, AreFoundWhenTheyAreSubmitted) {
@@ -140,16 +140,16 @@ TEST(Followers, AreSkippedWithTheFailureOfTheTaskBefore) {
   OnTheDevice hand;
   auto const [first, second, third] = hand.chain();
   hand.fail(first);
-  hand.planner.check_invariants();
+  hand.planner.inspect().check_invariants();
   hand.skip(second);
-  hand.planner.check_invariants();
+  hand.planner.inspect().check_invariants();
   EXPECT_TRUE(hand.runs.empty());
   auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].task, first);
   EXPECT_THAT(failures[0].poisoned, ElementsAre("a"));
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U) << third.value();
-  EXPECT_FALSE(hand.planner.poisoned(hand.b));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(hand.b));
   hand.finish(hand.submit({read_write(hand.b)}));  // the value was kept
   EXPECT_TRUE(hand.planner.idle());
 }
@@ -160,11 +160,11 @@ TEST(Followers, ThatRanOnWhatAFailureLeftLeaveNoValue) {
     auto const [first, second, third] = hand.chain();
     hand.fail(first);
     ends_well ? hand.finish(second) : hand.fail(second, some_error("of garbage"));
-    hand.planner.check_invariants();
+    hand.planner.inspect().check_invariants();
     auto const failures = hand.planner.handle(TakeFailures{});
     ASSERT_EQ(failures.size(), 1U) << "the other one follows from it";
     EXPECT_THAT(failures[0].poisoned, ElementsAre("a", "b"));
-    EXPECT_TRUE(hand.planner.poisoned(hand.b));
+    EXPECT_TRUE(hand.planner.inspect().poisoned(hand.b));
     EXPECT_EQ(hand.planner.statistics().tasks_run, 3U);
     EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U) << third.value();
     EXPECT_TRUE(hand.planner.idle());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/core/planner/planner.hpp>
 #include <granary/detail/policies/registry.hpp>
 
@@ -187,7 +188,7 @@ class Hand {
       if (auto const* const run = std::get_if<RunCommand>(&command)) runs.push_back(*run);
       if (auto const* const abort = std::get_if<AbortCommand>(&command)) aborts.push_back(*abort);
     }
-    planner.check_invariants();
+    planner.inspect().check_invariants();
   }
 
  private:

@@ -52,10 +52,10 @@ TEST_F(Overlaps, AReaderOfAPartGetsWhatWasWrittenToTheWhole) {
   TaskId const reader = hand.submit({read(left)});
   hand.finish_copies();
   EXPECT_TRUE(hand.runs_now(writer));
-  EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr("the handover of 'whole'"));
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(), HasSubstr("the handover of 'whole'"));
   EXPECT_EQ(hand.planner.live_tasks(), 3U);
   hand.finish(writer);
-  EXPECT_THAT(hand.planner.describe_waiting(),
+  EXPECT_THAT(hand.planner.inspect().describe_waiting(),
               HasSubstr("the handover of 'whole' to what shares its bytes: its values are on their way home"));
   ASSERT_EQ(hand.copies.size(), 1U);
   EXPECT_EQ(hand.copies.front().to, (Place{disk_node, Slot::Home, 0}));
@@ -251,7 +251,7 @@ TEST_F(Overlaps, ATaskThatOnlyWritesDefinesWhatItCovers) {
   TaskId const reader = hand.submit({read(left)});
   hand.finish(writer);
   expect_success(reader);
-  EXPECT_FALSE(hand.planner.poisoned(left));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(left));
 }
 
 TEST_F(Overlaps, ItDefinesNothingIfItDoesNotRun) {

@@ -241,7 +241,7 @@ TEST(PolicyCalls, ATaskThatIsLeftOnAPlanEndsTheRun) {
     return task;
   };
   scene.hand->submit({});
-  EXPECT_TRUE(scene.hand->planner.board().plan(GroupId(0)).empty());
+  EXPECT_TRUE(scene.hand->planner.inspect().board().plan(GroupId(0)).empty());
   scene.expect_end("scheduler 'bad' gave task 'work' 0 and left it on a plan");
 }
 

@@ -96,8 +96,8 @@ TEST(Returned, ACancelledTaskTakesTheValueThatItDidNotReadWithIt) {
   give_back(hand, task);  // the third task gets its place
   ASSERT_EQ(phase(hand, task), TaskPhase::Fetching);
   hand.cancel_all();
-  EXPECT_TRUE(hand.planner.poisoned(lost));
-  EXPECT_FALSE(hand.planner.poisoned(input));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(lost));
+  EXPECT_FALSE(hand.planner.inspect().poisoned(input));
   hand.release(lost);
   EXPECT_TRUE(hand.logged<ForgetCommand>().empty()) << "its bytes may be registered again before the report";
   hand.retain(lost);
@@ -257,7 +257,7 @@ TEST_F(Restarted, AFollowerThatComesBackLeavesTheOldValueWhereItIs) {
   EXPECT_FALSE(lanes.planner.view().valid(a, host_node));
   EXPECT_TRUE(lanes.planner.may_restart(first));
   lanes.planner.handle(CancelAll{some_error()});
-  lanes.planner.check_invariants();
+  lanes.planner.inspect().check_invariants();
   lanes.planner.handle(TaskReturned{first, true});
   lanes.absorb();
   ASSERT_EQ(lanes.copies.size(), 1U);
@@ -302,7 +302,7 @@ TEST_F(Restarted, AFailureTakesTheOldValueToo) {
   TaskId const task = submit(polls, read_write(a));
   hand.finish_copies();
   hand.fail(task);
-  EXPECT_TRUE(hand.planner.poisoned(a));
+  EXPECT_TRUE(hand.planner.inspect().poisoned(a));
   EXPECT_FALSE(hand.planner.view().valid(a, disk_node));
 }
 

@@ -333,14 +333,14 @@ TEST(Transfers, AReleasedDatumOnItsWayHomeCanBeUsedAgain) {
     hand.retain(a);
     if (arrives_first) hand.finish_copies();
     TaskId const second = hand.submit({read_write(a)});
-    hand.planner.check_invariants();
+    hand.planner.inspect().check_invariants();
     hand.finish_copies();
     ASSERT_TRUE(hand.runs_now(second));
     hand.finish(second);
     EXPECT_TRUE(hand.logged<ForgetCommand>().empty());
     hand.release(a);
     hand.finish_all();
-    hand.planner.check_invariants();
+    hand.planner.inspect().check_invariants();
     EXPECT_EQ(hand.copies_home(a), 2U);
     EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
     EXPECT_TRUE(hand.planner.idle());
