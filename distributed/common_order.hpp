@@ -26,8 +26,8 @@ class GRANARY_EXPORT CommonOrder {
   static constexpr ProcessId nobody{0xfffffffe};
 
   /// Registers a datum, and returns its key.
-  DataId add(ProcessId owner) {
-    DataId key(static_cast<std::uint32_t>(m_data.size()));
+  DataKey add(ProcessId owner) {
+    DataKey key(static_cast<std::uint32_t>(m_data.size()));
     if (m_free.empty()) {
       m_data.emplace_back();
     } else {
@@ -42,27 +42,27 @@ class GRANARY_EXPORT CommonOrder {
 
   /// Releases it; `let_go(ProcessId reader)` for each process that holds its present value.
   template <class LetGo>
-  void release(DataId key, LetGo&& let_go) {
+  void release(DataKey key, LetGo&& let_go) {
     last_use(key, let_go);
     m_data[key.index()].owner = {};
     m_free.push_back(key);
   }
 
   /// Of a datum of nobody, which no task accesses before.
-  void place(DataId key, ProcessId owner) { m_data[key.index()].owner = owner; }
-  [[nodiscard]] bool placed(DataId key) const { return known(key) && owner(key) != nobody; }
+  void place(DataKey key, ProcessId owner) { m_data[key.index()].owner = owner; }
+  [[nodiscard]] bool placed(DataKey key) const { return known(key) && owner(key) != nobody; }
 
-  /// The process that runs a task with these accesses. Throws InvalidArgument if it writes data of several owners, or
-  /// accesses a datum that is not registered.
+  /// The process that runs a task with these accesses, whose data are keys (`key_of`). Throws InvalidArgument if it
+  /// writes data of several owners, or accesses a datum that is not registered.
   [[nodiscard]] ProcessId process_of(std::span<Access const> accesses) const {
     ProcessId process;
     bool written = false;
     for (auto const& access : accesses) {
-      if (!known(access.data)) {
+      if (!known(key_of(access.data))) {
         throw InvalidArgument("a task accesses data " + std::to_string(access.data.value()) +
                               ", which is not registered");
       }
-      ProcessId const owner = m_data[access.data.index()].owner;
+      ProcessId const owner = m_data[key_of(access.data).index()].owner;
       if (!writes(access.mode)) {
         if (!process.valid()) process = owner;
         continue;
@@ -79,37 +79,37 @@ class GRANARY_EXPORT CommonOrder {
 
   /// No task reads the datum before one writes it; `let_go(ProcessId reader)` as above.
   template <class LetGo>
-  void last_use(DataId key, LetGo&& let_go) {
+  void last_use(DataKey key, LetGo&& let_go) {
     end_value(m_data[key.index()], let_go);
   }
 
   /// Enters a task that `process` runs. Calls `ship(ValueId, ProcessId owner)` for each value that has to be sent there
-  /// first, and then `let_go(DataId key, ProcessId reader)` for each process that holds a value that it overwrites.
+  /// first, and then `let_go(DataKey key, ProcessId reader)` for each process that holds a value that it overwrites.
   template <class Ship, class LetGo>
   void enter(std::span<Access const> accesses, ProcessId process, Ship&& ship, LetGo&& let_go) {
     for (auto const& access : accesses) {
-      auto& datum = m_data[access.data.index()];
+      auto& datum = m_data[key_of(access.data).index()];
       if (datum.owner == process || std::ranges::find(datum.readers, process) != datum.readers.end()) continue;
       datum.readers.push_back(process);
-      ship(ValueId{access.data, datum.version}, datum.owner);
+      ship(ValueId{key_of(access.data), datum.version}, datum.owner);
     }
     for (auto const& access : accesses) {
       if (writes(access.mode))
-        end_value(m_data[access.data.index()], [&](ProcessId reader) { let_go(access.data, reader); });
+        end_value(m_data[key_of(access.data).index()], [&](ProcessId reader) { let_go(key_of(access.data), reader); });
     }
   }
 
   /// The same for a task of another process than `self`, as far as it concerns that one: `ship(ValueId)` for its
-  /// values, `let_go(DataId key)` for those that it holds. What others send to each other is not remembered.
+  /// values, `let_go(DataKey key)` for those that it holds. What others send to each other is not remembered.
   template <class Ship, class LetGo>
   void pass_over(std::span<Access const> accesses, ProcessId process, ProcessId self, Ship&& ship, LetGo&& let_go) {
     for (auto const& access : accesses) {
-      auto& datum = m_data[access.data.index()];
+      auto& datum = m_data[key_of(access.data).index()];
       if (writes(access.mode)) {
-        end_value(datum, [&](ProcessId) { let_go(access.data); });
+        end_value(datum, [&](ProcessId) { let_go(key_of(access.data)); });
       } else if (datum.owner == self && std::ranges::find(datum.readers, process) == datum.readers.end()) {
         datum.readers.push_back(process);
-        ship(ValueId{access.data, datum.version});
+        ship(ValueId{key_of(access.data), datum.version});
       }
     }
   }
@@ -120,12 +120,12 @@ class GRANARY_EXPORT CommonOrder {
   }
 
   /// True if a datum with this key is registered.
-  [[nodiscard]] bool known(DataId key) const {
+  [[nodiscard]] bool known(DataKey key) const {
     return key.index() < m_data.size() && m_data[key.index()].owner.valid();
   }
-  [[nodiscard]] ProcessId owner(DataId key) const { return m_data[key.index()].owner; }
+  [[nodiscard]] ProcessId owner(DataKey key) const { return m_data[key.index()].owner; }
   /// The value that the next task reads.
-  [[nodiscard]] ValueId value(DataId key) const { return {key, m_data[key.index()].version}; }
+  [[nodiscard]] ValueId value(DataKey key) const { return {key, m_data[key.index()].version}; }
 
  private:
   struct Datum {
@@ -144,7 +144,7 @@ class GRANARY_EXPORT CommonOrder {
   }
 
   std::vector<Datum> m_data;  // by key
-  std::vector<DataId> m_free;
+  std::vector<DataKey> m_free;
 };
 
 }  // namespace granary::detail

@@ -16,19 +16,20 @@ DataId DistributedSubmitter::add_data(DataDescription description) {
 DataId DistributedSubmitter::add_data(DataDescription description, Registration registration,
                                       std::shared_ptr<void const> keep) {
   ProcessId const owner = m_owner(description, m_data++);
-  DataId const key = m_order.add(owner);
+  DataKey const key = m_order.add(owner);
   count(std::uint64_t{owner.value()} << 32 | key.value());
   if (key.index() >= m_remote.size()) m_remote.resize(key.index() + 1);
   if (owner == m_self) {
     m_tasks.add_data(key, registration(std::move(description)));
-    return key;
+    return submitted_id(key);
   }
   m_remote[key.index()] = std::make_unique<Remote>(Remote{std::move(description), std::move(keep)});
   if (owner == CommonOrder::nobody) m_unplaced.emplace(key, std::move(registration));
-  return key;
+  return submitted_id(key);
 }
 
-void DistributedSubmitter::assign(DataId key, ProcessId owner) {
+void DistributedSubmitter::assign(DataId data, ProcessId owner) {
+  DataKey const key = key_of(data);
   if (owner.value() >= m_processes) {
     throw InvalidArgument("there is no process " + std::to_string(owner.value()) + ": there are " +
                           std::to_string(m_processes));
@@ -40,8 +41,8 @@ void DistributedSubmitter::assign(DataId key, ProcessId owner) {
                         std::to_string(m_order.owner(key).value()) + " already");
 }
 
-void DistributedSubmitter::place(DataId key, ProcessId owner) {
-  placing(key, owner);
+void DistributedSubmitter::place(DataKey key, ProcessId owner) {
+  placing(submitted_id(key), owner);
   auto const unplaced = m_unplaced.extract(key);
   count(std::uint64_t{owner.value()} << 32 | key.value());
   m_order.place(key, owner);
@@ -54,23 +55,26 @@ void DistributedSubmitter::place(std::span<Access const> accesses) {
   ProcessId owner;
   bool written = false;
   for (auto const& access : accesses) {
-    if (!m_order.placed(access.data)) continue;
-    if (!owner.valid() || (writes(access.mode) && !written)) owner = m_order.owner(access.data);
+    DataKey const key = key_of(access.data);
+    if (!m_order.placed(key)) continue;
+    if (!owner.valid() || (writes(access.mode) && !written)) owner = m_order.owner(key);
     written = written || writes(access.mode);
   }
   for (auto const& access : accesses) {
-    if (!m_order.known(access.data) || m_order.placed(access.data)) continue;
-    if (!owner.valid()) owner = ProcessId(access.data.value() % m_processes);
-    place(access.data, owner);
+    DataKey const key = key_of(access.data);
+    if (!m_order.known(key) || m_order.placed(key)) continue;
+    if (!owner.valid()) owner = ProcessId(key.value() % m_processes);
+    place(key, owner);
   }
 }
 
-void DistributedSubmitter::retain_data(DataId key) {
-  count(key.value());
-  ++m_retained[key];
+void DistributedSubmitter::retain_data(DataId data) {
+  count(data.value());
+  ++m_retained[key_of(data)];
 }
 
-void DistributedSubmitter::release_data(DataId key) {
+void DistributedSubmitter::release_data(DataId data) {
+  DataKey const key = key_of(data);
   if (!m_order.known(key))
     throw InvalidArgument("data " + std::to_string(key.value()) + " is released but not registered");
   count(key.value());
@@ -84,7 +88,8 @@ void DistributedSubmitter::release_data(DataId key) {
   own ? m_tasks.release_data(key) : m_remote[key.index()].reset();
 }
 
-void DistributedSubmitter::last_use(DataId key) {
+void DistributedSubmitter::last_use(DataId data) {
+  DataKey const key = key_of(data);
   count(~std::uint64_t{key.value()});
   m_order.last_use(key, [&](ProcessId reader) { let_go(key, reader); });
 }
@@ -114,7 +119,7 @@ TaskId DistributedSubmitter::submit(TaskSubmission const& submission, Parameters
         placed.position = position;
         m_tasks.ship(value, process, placed);
       },
-      [&](DataId key) { m_tasks.let_go(key); });
+      [&](DataKey key) { m_tasks.let_go(key); });
   return {};
 }
 
@@ -126,8 +131,8 @@ TaskId DistributedSubmitter::run(TaskSubmission submission, std::uint64_t positi
       [&](ValueId value, ProcessId owner) {
         m_incoming.push_back({value, owner});
       },
-      [](DataId, ProcessId) {});
-  return m_tasks.submit(submission, std::move(parameters), [&](DataId key) {
+      [](DataKey, ProcessId) {});
+  return m_tasks.submit(submission, std::move(parameters), [&](DataKey key) {
     auto const incoming = std::ranges::find(m_incoming, key, [](Incoming const& in) { return in.value.key; });
     if (incoming == m_incoming.end()) {
       throw InvalidArgument("a task accesses data " + std::to_string(key.value()) + ", whose registration was refused");

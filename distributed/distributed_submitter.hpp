@@ -17,8 +17,8 @@
 namespace granary::detail {
 
 /// One process's part of the submission that all processes make alike: its own tasks reach the submitter of this
-/// process, other processes' tasks only as the stubs that concern it. Ids of data are keys, the same in all processes;
-/// ids of other processes' tasks are invalid.
+/// process, other processes' tasks only as the stubs that concern it. The ids of data that it returns and takes are
+/// keys, the same in all processes (`key_of`); ids of other processes' tasks are invalid.
 ///
 /// A task of another process costs a few nanoseconds for each of its accesses, if no value of this one goes there.
 class GRANARY_EXPORT DistributedSubmitter : public Submitter {
@@ -45,26 +45,26 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   /// `registration` is called in the owner, once that is known. `keep` lives in others while their tasks use a value.
   DataId add_data(DataDescription description, Registration registration, std::shared_ptr<void const> keep = nullptr);
   /// Makes that process the owner of a datum that has none yet. Throws InvalidArgument if it has another one.
-  void assign(DataId key, ProcessId owner);
+  void assign(DataId data, ProcessId owner);
   /// Registers the datum once more, for one more release.
-  void retain_data(DataId key);
-  void release_data(DataId key) override;
+  void retain_data(DataId data);
+  void release_data(DataId data) override;
   /// Throws what Submitter documents in the process that runs the task, and InvalidArgument in all if it writes data of
   /// several owners.
   TaskId submit(TaskSubmission const& submission, Parameters parameters) final;
-  void last_use(DataId key) final;
+  void last_use(DataId data) final;
   /// Lets go of all values of other processes: all processes do so, before they wait for their last tasks.
   void let_go_of_all();
 
   /// CommonOrder::nobody if it has none yet.
-  [[nodiscard]] ProcessId owner(DataId key) const { return m_order.owner(key); }
-  /// The id of a datum in this process if that is its owner; otherwise an invalid one.
-  [[nodiscard]] DataId local(DataId key) const { return m_tasks.local(key); }
+  [[nodiscard]] ProcessId owner(DataId data) const { return m_order.owner(key_of(data)); }
+  /// The id of a datum in the engine of this process if that is its owner; otherwise an invalid one.
+  [[nodiscard]] DataId local(DataId data) const { return m_tasks.local(key_of(data)); }
   /// Of a registered datum.
-  [[nodiscard]] bool known(DataId key) const { return m_order.known(key); }
+  [[nodiscard]] bool known(DataId data) const { return m_order.known(key_of(data)); }
   /// The description of a datum of another process, or of one without owner.
-  [[nodiscard]] DataDescription const* description(DataId key) const {
-    auto const& remote = m_remote[key.index()];
+  [[nodiscard]] DataDescription const* description(DataId data) const {
+    auto const& remote = m_remote[key_of(data).index()];
     return remote ? &remote->description : nullptr;
   }
 
@@ -90,12 +90,12 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
     ValueId value;
     ProcessId owner;
   };
-  void let_go(DataId key, ProcessId reader) {
+  void let_go(DataKey key, ProcessId reader) {
     if (reader == m_self) m_tasks.let_go(key);
   }
   void count(std::uint64_t what) { m_hash = (m_hash ^ what) * 0x9e3779b97f4a7c15U; }
   void place(std::span<Access const> accesses);
-  void place(DataId key, ProcessId owner);
+  void place(DataKey key, ProcessId owner);
   TaskId run(TaskSubmission submission, std::uint64_t position, Parameters parameters);
 
   ProcessId m_self;
@@ -104,10 +104,10 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   Submitter& m_local;
   LocalTasks m_tasks;
   CommonOrder m_order;
-  std::vector<std::unique_ptr<Remote>> m_remote;         // by key: data of others, and of nobody
-  std::unordered_map<DataId, Registration> m_unplaced;   // by key: of nobody
-  std::unordered_map<DataId, std::uint32_t> m_retained;  // by key: registrations beside the first
-  std::vector<Incoming> m_incoming;                      // scratch
+  std::vector<std::unique_ptr<Remote>> m_remote;          // by key: data of others, and of nobody
+  std::unordered_map<DataKey, Registration> m_unplaced;   // of nobody
+  std::unordered_map<DataKey, std::uint32_t> m_retained;  // registrations beside the first
+  std::vector<Incoming> m_incoming;                       // scratch
   std::uint64_t m_data = 0;
   std::uint64_t m_position = 0;
   std::uint64_t m_hash = 0;

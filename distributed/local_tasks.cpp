@@ -16,7 +16,7 @@ LocalTasks::LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange)
       m_incoming_value(submitter.add_codelet({.name = "incoming value", .external = true, .stub = true})),
       m_outgoing_value(submitter.add_codelet({.name = "outgoing value", .external = true, .stub = true})) {}
 
-void LocalTasks::release_data(DataId key) {
+void LocalTasks::release_data(DataKey key) {
   auto const own = m_own.find(key);
   if (own == m_own.end()) return;  // its registration was refused
   m_exchange.releasing(own->second);
@@ -50,7 +50,7 @@ void LocalTasks::ship(ValueId value, ProcessId reader, TaskSubmission const& rea
   }
 }
 
-void LocalTasks::let_go(DataId key) {
+void LocalTasks::let_go(DataKey key) {
   auto const held = m_held.find(key);
   if (held == m_held.end()) return;
   m_submitter.release_data(held->second);

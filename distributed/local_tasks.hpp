@@ -22,13 +22,13 @@ class GRANARY_EXPORT LocalTasks {
   LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange);
 
   /// `local`: its id in this process.
-  void add_data(DataId key, DataId local) { m_own.emplace(key, local); }
-  void add_data(DataId key, DataDescription description) {
+  void add_data(DataKey key, DataId local) { m_own.emplace(key, local); }
+  void add_data(DataKey key, DataDescription description) {
     add_data(key, m_submitter.add_data(std::move(description)));
   }
-  void release_data(DataId key);
+  void release_data(DataKey key);
   /// The id of a datum of this process; otherwise an invalid one.
-  [[nodiscard]] DataId local(DataId key) const {
+  [[nodiscard]] DataId local(DataKey key) const {
     auto const own = m_own.find(key);
     return own != m_own.end() ? own->second : DataId{};
   }
@@ -44,13 +44,13 @@ class GRANARY_EXPORT LocalTasks {
     return {
         .name = datum.name, .bytes = datum.bytes, .home = m_peers, .position = datum.position, .bound = datum.bound};
   }
-  /// A task of this process, whose accesses name keys. `remote(DataId key)` describes data of other processes. Throws
+  /// A task of this process, whose accesses name keys. `remote(DataKey key)` describes data of other processes. Throws
   /// as Submitter::submit; then stubs of incoming values may have been submitted.
   template <class RemoteOf>
   TaskId submit(TaskSubmission submission, Parameters parameters, RemoteOf&& remote) {
     m_accesses.assign(submission.accesses.begin(), submission.accesses.end());
     for (auto& access : m_accesses) {
-      DataId const key = access.data;
+      DataKey const key = key_of(access.data);
       if (auto const own = m_own.find(key); own != m_own.end()) {
         access.data = own->second;
       } else {
@@ -64,7 +64,7 @@ class GRANARY_EXPORT LocalTasks {
   /// A task of another process, submitted here as `reader`, reads the value of this process.
   void ship(ValueId value, ProcessId reader, TaskSubmission const& reading);
   /// No task of this process that is submitted from now on reads the present value of this datum of another one.
-  void let_go(DataId key);
+  void let_go(DataKey key);
   /// The same for all.
   void let_go_of_all();
 
@@ -76,9 +76,9 @@ class GRANARY_EXPORT LocalTasks {
   Exchange& m_exchange;
   CodeletId m_incoming_value;
   CodeletId m_outgoing_value;
-  std::unordered_map<DataId, DataId> m_own;   // by key: data of this process
-  std::unordered_map<DataId, DataId> m_held;  // by key: the present values of others
-  std::vector<Access> m_accesses;             // scratch
+  std::unordered_map<DataKey, DataId> m_own;   // by key: data of this process
+  std::unordered_map<DataKey, DataId> m_held;  // by key: the present values of others
+  std::vector<Access> m_accesses;              // scratch
 };
 
 }  // namespace granary::detail

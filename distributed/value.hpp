@@ -11,10 +11,18 @@
 
 namespace granary::detail {
 
-/// A value, alike in all processes: of the datum that is registered as the `key`-th (keys of released data are used
-/// again in the same order everywhere). The version grows with each write and each last use.
+/// A datum of several processes, alike in all of them: it is registered as the `key`-th. Keys of released data are used
+/// again in the same order everywhere. An engine knows the datum by a DataId of its own.
+using DataKey = Id<struct DataKeyTag, std::uint32_t>;
+
+/// A Submitter for several processes has keys in the place of ids: in what it returns, and in the accesses of tasks.
+/// Only these two functions convert the one to the other.
+[[nodiscard]] constexpr DataKey key_of(DataId submitted) { return DataKey(submitted.value()); }
+[[nodiscard]] constexpr DataId submitted_id(DataKey key) { return DataId(key.value()); }
+
+/// A value, alike in all processes. The version grows with each write of the datum and each last use.
 struct GRANARY_EXPORT ValueId {
-  DataId key;
+  DataKey key;
   std::uint32_t version = 0;
   auto operator<=>(ValueId const&) const = default;
 };

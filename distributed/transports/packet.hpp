@@ -21,9 +21,9 @@ namespace granary::detail {
 ///
 /// ```cpp
 /// granary::detail::Packet packet;
-/// granary::detail::Message const ask{.kind = granary::detail::Message::Kind::Ask, .value = {granary::DataId(3), 2},
-/// .tag = 7}; assert(packet.add(ask)); granary::detail::read_packet(packet.bytes(), [&](granary::detail::Message const&
-/// read) { assert(read.tag == 7); });
+/// granary::detail::Message const ask{.kind = granary::detail::Message::Kind::Ask, .value =
+/// {granary::detail::DataKey(3), 2}, .tag = 7}; assert(packet.add(ask)); granary::detail::read_packet(packet.bytes(),
+/// [&](granary::detail::Message const& read) { assert(read.tag == 7); });
 /// ```
 class GRANARY_EXPORT Packet {
  public:
@@ -91,7 +91,7 @@ void read_packet(std::span<std::byte const> bytes, Take&& take) {
   };
   while (!bytes.empty()) {
     Message message;
-    DataId::rep key = 0;
+    DataKey::rep key = 0;
     std::uint8_t fails = 0;
     get(message.kind);
     get(key);
@@ -99,7 +99,7 @@ void read_packet(std::span<std::byte const> bytes, Take&& take) {
     get(message.tag);
     if (message.kind == Message::Kind::Announce) get(message.bytes);
     get(fails);
-    message.value.key = DataId(key);
+    message.value.key = DataKey(key);
     if (fails != 0) {
       FailureOrigin origin;
       ProcessId::rep process = 0;

@@ -144,15 +144,16 @@ DataId ClusterSimulator::add_data(DataDescription description) {
     throw InvalidArgument("data '" + description.name + "' belong to process " + std::to_string(owner.value()) +
                           " of " + std::to_string(m_processes.size()));
   }
-  DataId const key = m_order.add(owner);
+  DataKey const key = m_order.add(owner);
   if (key.index() >= m_descriptions.size()) m_descriptions.resize(key.index() + 1);
   m_descriptions[key.index()] = std::make_shared<DataDescription const>(description);
   give(owner, OwnData{key, std::move(description)});
   settle();
-  return key;
+  return submitted_id(key);
 }
 
-void ClusterSimulator::release_data(DataId key) {
+void ClusterSimulator::release_data(DataId data) {
+  DataKey const key = key_of(data);
   if (!m_order.known(key))
     throw InvalidArgument("data " + std::to_string(key.value()) + " is released but not registered");
   ProcessId const owner = m_order.owner(key);
@@ -161,7 +162,8 @@ void ClusterSimulator::release_data(DataId key) {
   settle();
 }
 
-void ClusterSimulator::last_use(DataId key) {
+void ClusterSimulator::last_use(DataId data) {
+  DataKey const key = key_of(data);
   m_order.last_use(key, [&](ProcessId reader) { give(reader, LetGo{key}); });
   settle();
 }
@@ -180,14 +182,14 @@ TaskId ClusterSimulator::submit(TaskSubmission const& submission, Parameters par
                .position = position,
                .parameters = std::move(parameters)};
   std::ranges::copy(submission.accesses, task.accesses.begin());
-  std::vector<std::pair<DataId, ProcessId>> let_go;
+  std::vector<std::pair<DataKey, ProcessId>> let_go;
   m_order.enter(
       submission.accesses, process,
       [&](ValueId value, ProcessId owner) {
         give(owner, Ship{value, process, submission.priority, submission.index, position});
         task.incoming.push_back({value, owner, m_descriptions[value.key.index()]});
       },
-      [&](DataId key, ProcessId reader) { let_go.emplace_back(key, reader); });
+      [&](DataKey key, ProcessId reader) { let_go.emplace_back(key, reader); });
   give(process, std::move(task));
   for (auto const& [key, reader] : let_go) give(reader, LetGo{key});
   settle();
@@ -239,7 +241,7 @@ void ClusterSimulator::perform(Process& process, OwnTask& step) {
                         .flops = step.flops,
                         .index = step.index,
                         .position = step.position},
-                       std::move(step.parameters), [&](DataId key) {
+                       std::move(step.parameters), [&](DataKey key) {
                          auto const it =
                              std::ranges::find(step.incoming, key, [](auto const& in) { return in.value.key; });
                          if (it == step.incoming.end()) {

@@ -116,11 +116,11 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   class SimulatedTransport;
   // Items that a process has to submit, in the common order.
   struct OwnData {
-    DataId key;
+    detail::DataKey key;
     DataDescription description;
   };
   struct Release {
-    DataId key;
+    detail::DataKey key;
   };
   // A value of another process that a task is the first to read. Its key may name another datum when the process is
   // that far.
@@ -131,7 +131,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   };
   struct OwnTask {
     CodeletId codelet;
-    AccessList accesses;  // their data are keys
+    AccessList accesses;  // their data are keys (key_of)
     std::vector<Incoming> incoming;
     std::int64_t priority;
     double flops;
@@ -147,7 +147,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
     std::uint64_t position;
   };
   struct LetGo {
-    DataId key;
+    detail::DataKey key;
   };
   struct LetGoOfAll {};
   using Step = std::variant<OwnData, Release, OwnTask, Ship, LetGo, LetGoOfAll>;

@@ -32,20 +32,20 @@ class Order : public ::testing::Test {
           log.push_back("ship " + std::to_string(value.key.value()) + "." + std::to_string(value.version) + " from " +
                         std::to_string(owner.value()));
         },
-        [&](DataId key, ProcessId reader) {
+        [&](DataKey key, ProcessId reader) {
           log.push_back("let go " + std::to_string(key.value()) + " in " + std::to_string(reader.value()));
         });
     return log;
   }
-  std::vector<std::uint32_t> release(DataId key) {
+  std::vector<std::uint32_t> release(DataKey key) {
     std::vector<std::uint32_t> readers;
     order.release(key, [&](ProcessId reader) { readers.push_back(reader.value()); });
     return readers;
   }
 
-  static Access read(DataId key) { return {key, AccessMode::Read}; }
-  static Access write(DataId key) { return {key, AccessMode::Write}; }
-  static Access change(DataId key) { return {key, AccessMode::ReadWrite}; }
+  static Access read(DataKey key) { return {submitted_id(key), AccessMode::Read}; }
+  static Access write(DataKey key) { return {submitted_id(key), AccessMode::Write}; }
+  static Access change(DataKey key) { return {submitted_id(key), AccessMode::ReadWrite}; }
 
   CommonOrder order;
   ProcessId zero{0};
@@ -54,30 +54,30 @@ class Order : public ::testing::Test {
 };
 
 TEST_F(Order, TheOwnerOfWhatATaskWritesRunsIt) {
-  DataId const a = order.add(one);
-  DataId const b = order.add(two);
+  DataKey const a = order.add(one);
+  DataKey const b = order.add(two);
   EXPECT_EQ(process_of({read(b), write(a)}), one);
   EXPECT_EQ(process_of({read(b), read(a)}), two) << "without writes, the owner of the first";
   EXPECT_FALSE(process_of({}).valid());
 }
 
 TEST_F(Order, RefusesSeveralOwnersAndUnknownData) {
-  DataId const a = order.add(one);
-  DataId const b = order.add(two);
+  DataKey const a = order.add(one);
+  DataKey const b = order.add(two);
   auto const refusal = [&](std::initializer_list<Access> accesses) {
     return test::message_of([&] { return process_of(accesses); });
   };
-  EXPECT_EQ(refusal({write(a), {b, AccessMode::Commute}}),
+  EXPECT_EQ(refusal({write(a), {submitted_id(b), AccessMode::Commute}}),
             "a task writes data of processes 1 and 2; all that a task writes must have one owner");
-  EXPECT_EQ(refusal({read(DataId(7))}), "a task accesses data 7, which is not registered");
+  EXPECT_EQ(refusal({read(DataKey(7))}), "a task accesses data 7, which is not registered");
   release(b);
   EXPECT_EQ(refusal({write(a), read(b)}), "a task accesses data 1, which is not registered");
   EXPECT_FALSE(order.known(b));
 }
 
 TEST_F(Order, SendsAValueOnceToEachReader) {
-  DataId const a = order.add(zero);
-  DataId const b = order.add(one);
+  DataKey const a = order.add(zero);
+  DataKey const b = order.add(one);
   EXPECT_THAT(enter({read(a), write(b)}, one), ElementsAre("ship 0.1 from 0"));
   EXPECT_THAT(enter({read(a), change(b)}, one), IsEmpty());
   EXPECT_THAT(enter({read(b), read(a)}, two), ElementsAre("ship 1.3 from 1", "ship 0.1 from 0"));
@@ -89,12 +89,12 @@ TEST_F(Order, SendsAValueOnceToEachReader) {
 }
 
 TEST_F(Order, UsesKeysAgainAndVersionsNever) {
-  DataId const a = order.add(zero);
+  DataKey const a = order.add(zero);
   enter({write(a)}, zero);
   enter({read(a)}, two);
   auto const last = order.value(a);
   EXPECT_THAT(release(a), ElementsAre(2U));
-  DataId const b = order.add(one);
+  DataKey const b = order.add(one);
   EXPECT_EQ(b, a);
   EXPECT_EQ(order.owner(b), one);
   EXPECT_GT(order.value(b).version, last.version);

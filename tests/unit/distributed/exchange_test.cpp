@@ -62,7 +62,7 @@ class ExchangeOfTwo : public ::testing::Test {
  protected:
   static constexpr ProcessId self{0};
   static constexpr ProcessId other{1};
-  static constexpr ValueId value{DataId(5), 3};
+  static constexpr ValueId value{DataKey(5), 3};
   static constexpr DataId local{8};
 
   void announced(ValueId of = value, std::shared_ptr<FailureOrigin const> failure = {}) {
@@ -268,7 +268,7 @@ TEST_F(ExchangeOfTwo, WhatCannotBeOfferedIsAnnouncedAsFailed) {
 
 // The planner uses the id again as soon as it has forgotten the datum; the command to do so comes later.
 TEST_F(ExchangeOfTwo, AnIdMayNameTheNextValueBeforeTheFormerOneIsForgotten) {
-  constexpr ValueId next{DataId(9), 1};
+  constexpr ValueId next{DataKey(9), 1};
   arrived(TaskId(4));
   arrive(TaskId(5), local, next);
   exchange.forget({local});

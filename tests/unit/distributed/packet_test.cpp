@@ -13,7 +13,7 @@ using namespace detail;
 namespace {
 
 Message ask(std::uint32_t number) {
-  return {.kind = Message::Kind::Ask, .value = {DataId(number), number + 1}, .tag = number + 2};
+  return {.kind = Message::Kind::Ask, .value = {DataKey(number), number + 1}, .tag = number + 2};
 }
 
 std::vector<Message> read(Packet const& packet) {
@@ -47,7 +47,7 @@ TEST(Packet, MessagesComeBackInOrder) {
 
 TEST(Packet, AnAnnouncementHasTheBytesOfItsValue) {
   Packet packet;
-  Message const announce{.kind = Message::Kind::Announce, .value = {DataId(1), 2}, .bytes = Bytes{1} << 40};
+  Message const announce{.kind = Message::Kind::Announce, .value = {DataKey(1), 2}, .bytes = Bytes{1} << 40};
   EXPECT_TRUE(packet.add(announce));
   EXPECT_TRUE(packet.add(ask(1)));
   auto const found = read(packet);
