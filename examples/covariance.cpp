@@ -105,7 +105,7 @@ int run(std::uint64_t n) {
   granary::Runtime runtime({.host_memory = std::max<granary::Bytes>(bytes / 3, 8 * tile * tile * sizeof(double))});
   double const value = log_likelihood(runtime, points, y);
   std::printf("half of K, %s, in %s of memory; log likelihood %.6f\n", granary::format_bytes(bytes).c_str(),
-              granary::format_bytes(runtime.host_memory_peak()).c_str(), value);
+              granary::format_bytes(runtime.figures().host_memory_peak).c_str(), value);
   if (n > 2048) return 0;
   double const difference = std::abs(value - log_likelihood_by_lapack(points, y)) / std::abs(value);
   std::printf("relative difference from LAPACK: %.2g\n", difference);

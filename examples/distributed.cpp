@@ -104,7 +104,7 @@ void run(std::uint64_t n) {
   double const value = log_likelihood(runtime, points);
   if (runtime.process() != granary::ProcessId(0)) return;
   std::printf("%u processes, each with %s of memory; log likelihood %.6f\n", runtime.processes(),
-              granary::format_bytes(runtime.host_memory_peak()).c_str(), value);
+              granary::format_bytes(runtime.figures().host_memory_peak).c_str(), value);
 }
 // [distributed]
 

@@ -108,7 +108,8 @@ int compare(std::size_t blocks, std::size_t b) {
     }
   }
   std::printf("%zu distances differ; granary with %s of scratch traffic %.3f s, plain Kokkos %.3f s, ratio %.2f\n",
-              wrong.get(), granary::format_bytes(runtime.bytes_written() + runtime.bytes_read()).c_str(), time,
+              wrong.get(),
+              granary::format_bytes(runtime.figures().bytes_written + runtime.figures().bytes_read).c_str(), time,
               plain_time, time / plain_time);
   return wrong.get() == 0 ? 0 : 1;
 }

@@ -51,7 +51,7 @@ int multiply(std::uint64_t n) {
       {.host_memory = std::max<granary::Bytes>(matrix_bytes / 8, 8 * tile * tile * sizeof(double))});
   write_input(runtime, "gemm-A.h5", n, 1);
   write_input(runtime, "gemm-B.h5", n, 2);
-  auto const before = runtime.bytes_read();
+  auto const before = runtime.figures().bytes_read;
 
   // [gemm]
   auto A = granary::open_matrix<double>(runtime, "gemm-A.h5", "/A", {.tile = tile});
@@ -60,10 +60,10 @@ int multiply(std::uint64_t n) {
   granary::gemm(runtime, Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, C);
   C.commit();  // gemm-C.h5 has the product
   // [gemm]
-  auto const read = runtime.bytes_read() - before;
+  auto const read = runtime.figures().bytes_read - before;
   using granary::format_bytes;
   std::printf("three matrices of %s in %s of memory: %s read from files\n", format_bytes(matrix_bytes).c_str(),
-              format_bytes(runtime.host_memory_peak()).c_str(), format_bytes(read).c_str());
+              format_bytes(runtime.figures().host_memory_peak).c_str(), format_bytes(read).c_str());
 
   auto const product = granary::open_matrix<double>(runtime, "gemm-C.h5", "/C", {.tile = tile});
   auto const difference = check(runtime, A, B, product, n);

@@ -39,7 +39,7 @@ int solve(std::uint64_t n) {
   Columns b("B", n, 2), x_double("X", n, 2), x_mixed("X", n, 2);
   Kokkos::deep_copy(b, 1.0);
   Kokkos::deep_copy(x_double, b);
-  auto const moved = [&] { return runtime.bytes_read() + runtime.bytes_written(); };
+  auto const moved = [&] { return runtime.figures().bytes_read + runtime.figures().bytes_written; };
 
   auto start = moved();
   {

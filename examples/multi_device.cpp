@@ -30,13 +30,13 @@ constexpr int steps = 3;
 void print(granary::Runtime const& runtime) {
   using granary::format_bytes;
   auto tasks = steps * n / block;
-  for (auto const& device : runtime.devices()) {
+  for (auto const& device : runtime.figures().devices) {
     tasks -= device.tasks;
     std::printf("%s (%s): %llu tasks, %s of %s used\n", device.name.c_str(), device.description.c_str(),
                 static_cast<unsigned long long>(device.tasks), format_bytes(device.peak).c_str(),
                 format_bytes(device.limit).c_str());
   }
-  auto const traffic = runtime.device_traffic();
+  auto const traffic = runtime.figures().device_traffic;
   std::printf("cores: %zu tasks\nmoved to devices %s, back %s, between devices %s\n", tasks,
               format_bytes(traffic.from_host).c_str(), format_bytes(traffic.to_host).c_str(),
               format_bytes(traffic.between).c_str());

@@ -36,7 +36,7 @@ using Points = Kokkos::View<double*, Kokkos::HostSpace>;
 
 // Both functions set the points `u` to their values after the last step, and return the seconds of the steps.
 double run_tasks(granary::Runtime& runtime, Points const& u) {
-  std::size_t const devices = runtime.devices().size(), n = u.extent(0) / devices, size = n / parts;
+  std::size_t const devices = runtime.figures().devices.size(), n = u.extent(0) / devices, size = n / parts;
   auto const segment = [&](std::size_t device) {
     return runtime.data(runtime.device_view<double*>(device, "segment", n + 2));
   };
@@ -100,13 +100,13 @@ int main(int argc, char** argv) {
   granary::Bytes const emulated_link = devices.starts_with("host:") ? 1_GiB : 0;
   granary::Runtime runtime(
       {.scheduler = "dmda", .workers = 0, .devices = devices, .link_bytes_per_second = emulated_link});
-  std::size_t const n = runtime.devices().size() * parts * (argc > 2 ? std::stoul(argv[2]) : 524288);
+  std::size_t const n = runtime.figures().devices.size() * parts * (argc > 2 ? std::stoul(argv[2]) : 524288);
   Points const u("u", n), expected("expected", n);
   for (std::size_t i = 0; i < n; ++i) u(i) = expected(i) = static_cast<double>(i % 100);
   double const time = run_tasks(runtime, u), plain = run_plain(expected);
   double error = 0;
   for (std::size_t i = 0; i < n; ++i) error += std::abs(u(i) - expected(i)) / static_cast<double>(n);
-  auto const traffic = runtime.device_traffic();
+  auto const traffic = runtime.figures().device_traffic;
   std::printf("mean difference %.1e; %s between devices; granary %.3f s, Kokkos %.3f s, ratio %.2f\n", error,
               granary::format_bytes(traffic.between).c_str(), time, plain, time / plain);
   return error < 1e-12 ? 0 : 1;

@@ -95,8 +95,9 @@ Grid run_tasks(std::size_t n) {
   runtime.wait();
   using granary::format_bytes;
   std::printf("two grids of %s in %s of memory: %s written to scratch, %s read back\n",
-              format_bytes(grid_bytes).c_str(), format_bytes(runtime.host_memory_peak()).c_str(),
-              format_bytes(runtime.bytes_written()).c_str(), format_bytes(runtime.bytes_read()).c_str());
+              format_bytes(grid_bytes).c_str(), format_bytes(runtime.figures().host_memory_peak).c_str(),
+              format_bytes(runtime.figures().bytes_written).c_str(),
+              format_bytes(runtime.figures().bytes_read).c_str());
   return result;
 }
 

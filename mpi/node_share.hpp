@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/base/export.hpp>
-#include <granary/detail/runtime/node_share.hpp>
+#include <granary/detail/runtime/setup/node_share.hpp>
 
 #include <mpi.h>
 

@@ -2,7 +2,7 @@
 #include <granary/detail/mpi/mpi_transport.hpp>
 #include <granary/detail/mpi/node_share.hpp>
 #include <granary/detail/mpi/runtime.hpp>
-#include <granary/detail/runtime/warnings.hpp>
+#include <granary/detail/runtime/setup/warnings.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <granary/detail/core/base/export.hpp>
-#include <granary/detail/runtime/config.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
+#include <granary/detail/runtime/setup/options.hpp>
 
 #include <mpi.h>
 

@@ -16,6 +16,7 @@ PLANNER = POLICY + ["core/planner"]
 ENGINE = PLANNER + ["core/engine"]
 PLANNER_SHARES = [f"core/planner/{name}.hpp" for name in ("agenda", "command", "context", "notice", "policy_calls")]
 DISK_NODE = ["outofcore/disk_node.hpp"]
+FACADE = ["runtime/api", "runtime/session", "runtime/setup"]
 LINALG_DATA = [f"linalg/data/{name}.hpp" for name in ("blas_enums", "narrow", "scalar", "tile_grid")]
 ALGORITHMS = ["linalg/algorithms", "linalg/tiles"]
 # What emits tasks knows neither a runtime nor a file.
@@ -47,9 +48,12 @@ LAYERS = {
     "outofcore": BASE,
     "outofcore/disk_node.hpp": ENGINE + ["outofcore"],
     "outofcore/disk_node.cpp": DISK_NODE + BASE,
-    "runtime": ENGINE + ["core/backends", "distributed", "distributed/transports", "outofcore", "policies", "schedules", "schedules/recorder", "auto", "trace"] + DISK_NODE,
+    # The façade in rooms: options and what they choose; what runs a session; what users call.
+    "runtime/setup": ENGINE + ["core/backends", "outofcore", "policies", "auto", "trace"] + DISK_NODE,
+    "runtime/session": ENGINE + ["core/backends", "distributed", "distributed/transports", "outofcore", "policies", "schedules", "schedules/recorder", "trace", "runtime/setup"] + DISK_NODE,
+    "runtime/api": ENGINE + ["core/backends", "runtime/session", "runtime/setup"],
     # All that includes mpi.h.
-    "mpi": ENGINE + ["distributed", "distributed/transports", "runtime"],
+    "mpi": ENGINE + ["distributed", "distributed/transports"] + FACADE,
     "linalg/data": MODEL + ["core/backends/kokkos_core.hpp"],
     "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "core/backends/kokkos_core.hpp"] + LINALG_DATA,
     # Formats of files know no algebra.
@@ -60,8 +64,8 @@ LAYERS = {
     "linalg/algorithms": EMITS + ALGORITHMS,
     "linalg/residuals": EMITS + ALGORITHMS,
     # The calls for users, on a runtime.
-    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp", "distributed/transports/processes.hpp"]
-                      + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")]
+    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "core/backends/kokkos_core.hpp", "distributed/transports/processes.hpp"]
+                      + FACADE + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")]
                       + [f"core/engine/{name}.hpp" for name in ("model_file", "performance_models")],
     "workloads": MODEL + ["linalg/data", "linalg/priorities"] + ALGORITHMS,
 }

@@ -12,9 +12,9 @@ from check_headers import closure, file_of, front_door
 LIMITS = {
     "types in namespace granary, in all installed headers": (281, 120),
     "types in namespace granary, shown by granary.hpp": (99, 40),
-    "functions of Runtime": (99, 45),
-    "lines of Runtime's class": (374, 250),
-    "friends of Runtime": (5, 0),
+    "functions of Runtime": (45, 45),
+    "lines of Runtime's class": (250, 250),
+    "friends of Runtime": (0, 0),
     "names added to namespace Kokkos": (0, 0),
 }
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -44,7 +44,7 @@ def class_of(text, name):
 def counts(root):
     texts = {header: file_of(root, header).read_text(encoding="utf-8") for header in closure(root, front_door(root))}
     shown = closure(root, ["granary.hpp"])
-    runtime = class_of(texts["detail/runtime/runtime.hpp"], "Runtime")
+    runtime = class_of(texts["detail/runtime/api/runtime.hpp"], "Runtime")
     return {
         "types in namespace granary, in all installed headers": len(set().union(*map(types_of, texts.values()))),
         "types in namespace granary, shown by granary.hpp": len(set().union(*(types_of(texts[header]) for header in shown))),

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/setup/options.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -2,7 +2,7 @@
 #include "apps/common/dry_run.hpp"
 
 #include <granary/detail/outofcore/storage.hpp>
-#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/runtime/setup/devices.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/lu_tasks.hpp"
 
-#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
+#include <granary/detail/runtime/setup/devices.hpp>
 #include <granary/linalg.hpp>
 
 #include <fmt/format.h>
@@ -12,8 +13,8 @@ RunPivots::RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting) : m_
   if (!pivoting) return;
   m_pivots = std::make_shared<Pivots>(grid);
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
-    m_data.panels.push_back(m_owned.own(runtime.add_data(fmt::format("pivots({})", k), pivot_bytes(grid, k),
-                                                         {.memory = m_pivots->panel(k), .keep = m_pivots})));
+    m_data.panels.push_back(m_owned.own(runtime.session().add_data(fmt::format("pivots({})", k), pivot_bytes(grid, k),
+                                                                   {.memory = m_pivots->panel(k), .keep = m_pivots})));
   }
 }
 
@@ -28,12 +29,13 @@ std::vector<std::int64_t> RunPivots::rows() const {
 RunGrowth::RunGrowth(Runtime& runtime, TileGrid const& grid)
     : m_maxima(std::make_shared<TileMaxima>(grid)), m_owned(runtime.submitter()) {
   m_data = m_maxima->bind([&](char const* name, double& number) {
-    return runtime.add_data(name, sizeof(double), {.memory = reinterpret_cast<std::byte*>(&number), .keep = m_maxima});
+    return runtime.session().add_data(name, sizeof(double),
+                                      {.memory = reinterpret_cast<std::byte*>(&number), .keep = m_maxima});
   });
   for (auto const* data : {&m_data.matrix, &m_data.factor}) m_owned.own(OwnedData(runtime.submitter(), *data));
 }
 
-PivotGrowth RunGrowth::value(Runtime& runtime) const { return growth_of_all(runtime, m_maxima->growth()); }
+PivotGrowth RunGrowth::value(Runtime& runtime) const { return growth_of_all(runtime.session(), m_maxima->growth()); }
 
 PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
   PivotData pivots;

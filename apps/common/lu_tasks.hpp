@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/model/owned_data.hpp>
 #include <granary/detail/linalg/algorithms/lu.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <cstdint>
 #include <functional>

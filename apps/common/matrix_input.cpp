@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/checked.hpp>
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 namespace granary::app {
 
 std::unique_ptr<MatrixSource> MatrixInput::open(std::uint64_t tile, MatrixPart part, Runtime& runtime) const {
-  return file ? open_matrix_source(*file, tile, part, runtime.io(), runtime.options().scratch)
+  return file ? open_matrix_source(*file, tile, part, runtime.session().io(), runtime.options().scratch)
               : open_generated(generated, tile, type);
 }
 

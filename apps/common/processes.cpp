@@ -2,12 +2,13 @@
 #include "apps/common/processes.hpp"
 
 #include <granary/detail/core/base/signal_watch.hpp>
-#include <granary/detail/runtime/node_share.hpp>
-#include <granary/detail/runtime/warnings.hpp>
+#include <granary/detail/runtime/setup/node_share.hpp>
+#include <granary/detail/runtime/setup/warnings.hpp>
 
 #ifdef GRANARY_HAVE_MPI
 #include <granary/detail/mpi/mpi_transport.hpp>
 #include <granary/detail/mpi/node_share.hpp>
+#include <granary/detail/runtime/setup/environment.hpp>
 #endif
 
 #include <fmt/format.h>

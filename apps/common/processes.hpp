@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/distributed/transports/processes.hpp>
-#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/setup/options.hpp>
 
 #include <functional>
 #include <memory>

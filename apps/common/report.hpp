@@ -4,7 +4,7 @@
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/core/model/trace.hpp>
 #include <granary/detail/linalg/files/matrix_file.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <nlohmann/json.hpp>
 

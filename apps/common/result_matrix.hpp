@@ -39,14 +39,14 @@ class ResultMatrix {
                                   .dataset = m_name,
                                   .dimensions = like.dimensions,
                                   .columns = like.columns})),
-        m_tiles(add_file_matrix<T>(session.runtime(), grid, part, m_name, origin, m_sink)) {}
+        m_tiles(add_file_matrix<T>(session.runtime().session(), grid, part, m_name, origin, m_sink)) {}
 
   [[nodiscard]] TiledMatrix<T> const& tiles() const { return m_tiles; }
   /// Has later tasks read the values from the output, if there is one.
   void read_back() {
     if (!m_sink) return;
     m_tiles.release(m_session.submitter());
-    m_tiles = add_file_matrix<T>(m_session.runtime(), m_grid, m_part, m_name, m_sink, nullptr);
+    m_tiles = add_file_matrix<T>(m_session.runtime().session(), m_grid, m_part, m_name, m_sink, nullptr);
   }
   /// Throws NotFinite, about `result`, if an element of its tiles for which `looks_at(i, j)` is true is NaN or
   /// infinite; waits. Reads these tiles once.
@@ -75,7 +75,7 @@ class ResultMatrix {
     m_session.wait();
     if (!m_sink) return;
     if (is_first_process()) add(*m_sink);
-    commit_sink(m_session.runtime(), *m_sink);
+    commit_sink(m_session.runtime().session(), *m_sink);
   }
 
  private:

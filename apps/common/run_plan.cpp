@@ -7,9 +7,10 @@
 #include <granary/detail/linalg/algorithms/lu.hpp>
 #include <granary/detail/linalg/runtime/tile_choice.hpp>
 #include <granary/detail/outofcore/storage.hpp>
-#include <granary/detail/runtime/machine.hpp>
-#include <granary/detail/runtime/machine_cache.hpp>
-#include <granary/detail/runtime/warnings.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
+#include <granary/detail/runtime/setup/devices.hpp>
+#include <granary/detail/runtime/setup/machine_cache.hpp>
+#include <granary/detail/runtime/setup/warnings.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/detail/linalg/data/tile_grid.hpp>
-#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/setup/options.hpp>
 
 #include <cstdint>
 #include <optional>

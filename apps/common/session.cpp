@@ -8,6 +8,7 @@
 #include <granary/detail/linalg/runtime/blas_speed.hpp>
 #include <granary/detail/linalg/runtime/shared_sink.hpp>
 #include <granary/detail/policies/registry.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 #include <granary/detail/schedules/schedule.hpp>
 #include <granary/detail/trace/html_report.hpp>
 #include <granary/detail/trace/trace_file.hpp>
@@ -62,7 +63,7 @@ void check_output_name(std::string const& output, std::string const& dataset) {
 
 // Sums over all processes, and the largest time and peaks.
 RunFigures of_all_processes(Runtime& runtime, RunFigures figures) {
-  auto* const others = runtime.others();
+  auto* const others = runtime.session().others();
   if (others == nullptr) return figures;
   auto const whole = [](double number) { return static_cast<std::uint64_t>(number * 1e9); };
   auto const counts = others->gather({figures.workers, figures.bytes_read, figures.bytes_written, figures.tasks,
@@ -100,18 +101,19 @@ std::string place_of(std::string const& file) { return detail::follow_links(file
 HostNumbers::HostNumbers(Runtime& runtime, std::uint64_t count)
     : m_numbers(std::make_shared<std::vector<double>>(count)),
       m_data(runtime.submitter(),
-             {runtime.add_data("numbers", count * sizeof(double),
-                               {.memory = reinterpret_cast<std::byte*>(m_numbers->data()), .keep = m_numbers})}) {}
+             {runtime.session().add_data(
+                 "numbers", count * sizeof(double),
+                 {.memory = reinterpret_cast<std::byte*>(m_numbers->data()), .keep = m_numbers})}) {}
 
 std::vector<double> const& HostNumbers::values(Runtime& runtime) const {
-  runtime.share_value(id(), std::as_writable_bytes(std::span(*m_numbers)));
+  runtime.session().share_value(id(), std::as_writable_bytes(std::span(*m_numbers)));
   return *m_numbers;
 }
 
 std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) {
   if (!m_options.output) return nullptr;
   try {
-    return granary::make_sink(m_runtime, *m_options.output, matrix);
+    return granary::make_sink(m_runtime.session(), *m_options.output, matrix);
   } catch (DataError const& error) {
     // HDF5 could not write, for example on a full disk: not a fault of the input.
     throw Error("cannot write " + *m_options.output + ": " + error.what());
@@ -119,7 +121,7 @@ std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) 
 }
 
 void Session::require_scratch(Bytes values) const {
-  app::require_scratch(m_runtime.options(), m_runtime.devices().size(), values);
+  app::require_scratch(m_runtime.options(), m_runtime.figures().devices.size(), values);
 }
 
 std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t tasks, double flops) {
@@ -167,19 +169,19 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
                   .memory_limit = options.host_memory,
                   .memory_peak = statistics.planner.nodes.at(Runtime::host_node().index()).peak,
                   .seconds = elapsed.count(),
-                  .bytes_read = m_runtime.io()->bytes_read(),
-                  .bytes_written = m_runtime.io()->bytes_written(),
+                  .bytes_read = m_runtime.session().io()->bytes_read(),
+                  .bytes_written = m_runtime.session().io()->bytes_written(),
                   .tasks = statistics.planner.tasks_run,
                   .booked_peak = statistics.planner.booking.peak,
                   .sleeps = statistics.planner.booking.sleeps,
                   .wait_seconds = seconds(statistics.waiting_for_data),
                   .blocked_seconds = seconds(blocked),
                   .decision_seconds = seconds(statistics.deciding),
-                  .devices = m_runtime.devices(),
+                  .devices = m_runtime.figures().devices,
                   .device_memory = options.device_memory,
                   .device_lanes = options.device_lanes,
-                  .traffic = m_runtime.device_traffic(),
-                  .bytes_sent = m_runtime.bytes_sent()};
+                  .traffic = m_runtime.figures().device_traffic,
+                  .bytes_sent = m_runtime.figures().bytes_sent};
   return of_all_processes(m_runtime, std::move(ours));
 }
 

@@ -5,8 +5,8 @@
 #include <granary/detail/core/model/owned_data.hpp>
 #include <granary/detail/linalg/files/matrix_sink.hpp>
 #include <granary/detail/linalg/residuals/residual.hpp>
-#include <granary/detail/runtime/progress.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/progress.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <chrono>
 #include <functional>

@@ -10,8 +10,8 @@
 #include <granary/detail/linalg/kernels/kernel_speed.hpp>
 #include <granary/detail/outofcore/async_file_io.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/runtime/host_plan.hpp>
-#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/setup/host_plan.hpp>
+#include <granary/detail/runtime/setup/machine_cache.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/runtime/setup/devices.hpp>
 
 #include <nlohmann/json.hpp>
 

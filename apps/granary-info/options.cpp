@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -3,7 +3,8 @@
 
 #include <granary/detail/core/backends/discover.hpp>
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/setup/environment.hpp>
+#include <granary/detail/runtime/setup/options.hpp>
 #include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>

@@ -4,7 +4,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/core/engine/model_file.hpp>
-#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/setup/machine_cache.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

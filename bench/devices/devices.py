@@ -79,7 +79,7 @@ def bytes_by_kind(links):
 
 
 def platform(models, arguments, devices):
-    """The same machine as the runtime's (runtime/machine.hpp), in the same order."""
+    """The same machine as the runtime's (runtime/setup/machine.hpp), in the same order."""
     disk = {"bandwidth": arguments.disk_megabytes * 1e6, "width": DISK_WIDTH, "buses": ["disk"]}
     links = [{"from": "host memory", "to": "disk", **disk}, {"from": "disk", "to": "host memory", **disk}]
     names = [f"device {d}" for d in range(devices)]

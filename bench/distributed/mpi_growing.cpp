@@ -42,8 +42,8 @@ nlohmann::ordered_json run(Options const& options, std::string const& booking) {
   runtime.wait();
   std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
   auto const& planned = runtime.statistics().planner;
-  std::array<std::uint64_t, 5> own{runtime.host_memory_peak(), planned.booking.peak, planned.booking.sleeps,
-                                   planned.most_live_tasks, runtime.bytes_written()};
+  std::array<std::uint64_t, 5> own{runtime.figures().host_memory_peak, planned.booking.peak, planned.booking.sleeps,
+                                   planned.most_live_tasks, runtime.figures().bytes_written};
   std::array<std::uint64_t, 5> most{};
   MPI_Allreduce(own.data(), most.data(), 5, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   return {{"processes", runtime.processes()},

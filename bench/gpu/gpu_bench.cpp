@@ -204,11 +204,11 @@ nlohmann::ordered_json measure_granary(Case const& bench, Matrix<T> const& a) {
   double worst_residual = 0;
   nlohmann::ordered_json line;
   Runtime runtime(bench.runtime);
-  auto const pinned = runtime.pin(reinterpret_cast<std::byte*>(a.data()), a.span() * sizeof(T));
+  auto const pinned = runtime.session().pin(reinterpret_cast<std::byte*>(a.data()), a.span() * sizeof(T));
   for (int r = 0; r < bench.repeats; ++r) {
     auto const product = fill(a, bench.operation != Operation::Getrf);
     if (bench.operation == Operation::Potri) potrf(runtime, Uplo::Lower, a, bench.tile);
-    auto const before = runtime.device_traffic();
+    auto const before = runtime.figures().device_traffic;
     Pivots pivots(TileGrid{});
     auto const seconds = seconds_of([&] {
       switch (bench.operation) {
@@ -220,7 +220,7 @@ nlohmann::ordered_json measure_granary(Case const& bench, Matrix<T> const& a) {
           return potri(runtime, Uplo::Lower, a, bench.tile);
       }
     });
-    auto const after = runtime.device_traffic();
+    auto const after = runtime.figures().device_traffic;
     auto const found = bench.operation == Operation::Potri
                            ? residual_of_inverse(a)
                            : residual_of_factors(a, product, bench.operation == Operation::Getrf ? &pivots : nullptr);
@@ -233,7 +233,7 @@ nlohmann::ordered_json measure_granary(Case const& bench, Matrix<T> const& a) {
   }
   line["seconds"] = best;
   line["residual"] = worst_residual;
-  auto const devices = runtime.devices();
+  auto const devices = runtime.figures().devices;
   line["devices"] = devices.size();
   line["device"] = devices.empty() ? std::string("none") : devices.front().description;
   line["device_limit_bytes"] = devices.empty() ? 0 : devices.front().limit;

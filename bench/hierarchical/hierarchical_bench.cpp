@@ -8,7 +8,7 @@
 #include <granary/detail/linalg/algorithms/cholesky.hpp>
 #include <granary/detail/linalg/algorithms/lu.hpp>
 #include <granary/detail/linalg/runtime/matrices.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <nlohmann/json.hpp>
@@ -58,7 +58,7 @@ Matrix make_matrix(std::uint64_t n) {
 Sample factor(Bench const& bench, Matrix const& a, std::int32_t inner) {
   Runtime runtime(bench.runtime);
   auto const start = std::chrono::steady_clock::now();
-  auto tiles = add_view_matrix(runtime, a, bench.tile, bench.lu ? MatrixPart::All : MatrixPart::Lower);
+  auto tiles = add_view_matrix(runtime.session(), a, bench.tile, bench.lu ? MatrixPart::All : MatrixPart::Lower);
   TaskEmitter tasks(runtime.submitter());
   tasks.set_inner_tile(inner);
   bench.lu ? getrf_nopiv(tasks, tiles) : potrf(tasks, tiles);

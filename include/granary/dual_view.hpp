@@ -2,4 +2,4 @@
 #pragma once
 
 /// A Kokkos::DualView as data (docs/data-places.md).
-#include <granary/detail/runtime/dual_view.hpp>
+#include <granary/detail/runtime/api/dual_view.hpp>

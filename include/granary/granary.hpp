@@ -4,7 +4,6 @@
 /// Everything that an application needs except linear algebra, which is in <granary/linalg.hpp>.
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/units.hpp>
-#include <granary/detail/runtime/config.hpp>
-#include <granary/detail/runtime/data.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/data.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 #include <granary/version.hpp>

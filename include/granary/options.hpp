@@ -3,4 +3,5 @@
 
 /// The options of a Runtime, without the Runtime: RuntimeOptions and units of bytes (docs/library.md).
 #include <granary/detail/core/base/units.hpp>
-#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
+#include <granary/detail/runtime/setup/options.hpp>

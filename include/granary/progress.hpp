@@ -2,4 +2,4 @@
 #pragma once
 
 /// A progress line, or calls of your own, while tasks run (docs/services.md).
-#include <granary/detail/runtime/progress.hpp>
+#include <granary/detail/runtime/api/progress.hpp>

@@ -2,4 +2,4 @@
 #pragma once
 
 /// Data whose values differ in size (docs/library.md).
-#include <granary/detail/runtime/varying.hpp>
+#include <granary/detail/runtime/api/varying.hpp>

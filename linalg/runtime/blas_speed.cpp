@@ -3,8 +3,8 @@
 #include <granary/detail/core/backends/blas_threads.hpp>
 #include <granary/detail/linalg/kernels/kernel_speed.hpp>
 #include <granary/detail/linalg/runtime/blas_speed.hpp>
-#include <granary/detail/runtime/config.hpp>
-#include <granary/detail/runtime/warnings.hpp>
+#include <granary/detail/runtime/setup/environment.hpp>
+#include <granary/detail/runtime/setup/warnings.hpp>
 
 #include <cmath>
 #include <mutex>

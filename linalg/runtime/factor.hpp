@@ -38,7 +38,7 @@ namespace granary {
 [[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
 
 /// Collective. The largest elements of all processes, from the largest of each process's tiles.
-[[nodiscard]] GRANARY_EXPORT PivotGrowth growth_of_all(Runtime& runtime, PivotGrowth growth);
+[[nodiscard]] GRANARY_EXPORT PivotGrowth growth_of_all(detail::Session& session, PivotGrowth growth);
 
 namespace detail {
 
@@ -73,7 +73,7 @@ template <MutableMatrix A>
 /// The panels of the pivots of the matrix with that name, as data in place. Throws InvalidArgument if there are other
 /// processes.
 [[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots pivots, std::string const& matrix) {
-  scope.runtime().refuse_with_others("rows cannot be exchanged");
+  scope.session().refuse_with_others("rows cannot be exchanged");
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
     data.panels.push_back(scope.in_place("pivots of " + matrix + ", panel " + std::to_string(k), pivots.panel(k),
@@ -155,8 +155,8 @@ Pending<PivotGrowth> getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile 
         maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
     granary::getrf_nopiv(call.tasks(), tiles, options);
     auto const growth = std::make_shared<PivotGrowth>();
-    auto const combine = [&runtime = runtime.runtime(), maxima, growth] {
-      *growth = growth_of_all(runtime, maxima->growth());
+    auto const combine = [&session = runtime.session(), maxima, growth] {
+      *growth = growth_of_all(session, maxima->growth());
     };
     return Pending<PivotGrowth>(call.submitted(combine), [growth] { return *growth; });
   });

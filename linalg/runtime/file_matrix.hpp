@@ -8,7 +8,7 @@
 #include <granary/detail/linalg/runtime/matrix_tile.hpp>
 #include <granary/detail/linalg/runtime/pivots_file.hpp>
 #include <granary/detail/linalg/runtime/shared_sink.hpp>
-#include <granary/detail/runtime/held_data.hpp>
+#include <granary/detail/runtime/session/held_data.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -58,25 +58,25 @@ class GRANARY_EXPORT FileMatrix {
   /// a file that an output is to replace cannot be opened. Throws InvalidArgument in both cases, if the matrix is not
   /// of T, or if one triangle is requested and it is not square; and what open_matrix_source and MatrixSink throw.
   FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
-      : m_runtime(runtime),
+      : m_session(runtime.session()),
         m_name(options.name.empty() ? info.name() : options.name),
         m_input(std::make_unique<detail::OpenInput const>(info.path)),
         m_sink(make_sink(checked(info, options), options)),
         m_tiles(make_tiles(info, options)) {}
   /// Generates the initial values as elements of T. Throws what open_generated throws, and as for a file.
   FileMatrix(Runtime& runtime, GeneratedMatrix const& matrix, FileMatrixOptions const& options)
-      : m_runtime(runtime),
+      : m_session(runtime.session()),
         m_name(options.name.empty() ? matrix.name() : options.name),
         m_sink(make_sink(checked(info_of(matrix), options), options)),
-        m_tiles(add_file_matrix<T>(runtime, {matrix.rows, matrix.cols, options.tile}, options.part, m_name,
+        m_tiles(add_file_matrix<T>(m_session, {matrix.rows, matrix.cols, options.tile}, options.part, m_name,
                                    open_generated(matrix, options.tile, scalar_type_of<T>), m_sink)) {}
   /// A new matrix without initial values, which must be written before it is read. Throws InvalidArgument if an extent
   /// or the tile size is 0, and what MatrixSink throws.
   FileMatrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols, FileMatrixOptions const& options)
-      : m_runtime(runtime),
+      : m_session(runtime.session()),
         m_name(options.name.empty() ? options.output.value_or("temporary") : options.name),
         m_sink(make_sink(new_matrix(rows, cols, options.tile), options)),
-        m_tiles(add_file_matrix<T>(runtime, {rows, cols, options.tile}, options.part, m_name, nullptr, m_sink)) {}
+        m_tiles(add_file_matrix<T>(m_session, {rows, cols, options.tile}, options.part, m_name, nullptr, m_sink)) {}
   FileMatrix(FileMatrix const&) = delete;
   FileMatrix& operator=(FileMatrix const&) = delete;
   /// Releases the tiles, and removes an output that was not committed.
@@ -90,12 +90,12 @@ class GRANARY_EXPORT FileMatrix {
     return m_tiles;
   }
   [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
-  [[nodiscard]] bool belongs_to(Runtime const& runtime) const { return &runtime == &m_runtime; }
+  [[nodiscard]] bool belongs_to(detail::Session const& session) const { return &session == &m_session; }
   /// Tile (i, j) for tasks of the application, as in `read(A.tile(i, j))`. They write to the same place as the
   /// library's tasks: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that does not
   /// exist or has no element of the opened part.
   [[nodiscard]] MatrixTile<T> tile(std::uint64_t i, std::uint64_t j) const {
-    return MatrixTile<T>(m_runtime.id(), m_name, tiles(), i, j);
+    return MatrixTile<T>(m_session.id(), m_name, tiles(), i, j);
   }
 
   /// Adds the row exchanges of the LU factorization of this matrix to the output, after the wait for it; see
@@ -108,20 +108,20 @@ class GRANARY_EXPORT FileMatrix {
   /// the matrix (see Runtime::wait(data...)), and what MatrixSink::commit throws.
   void commit() {
     auto& sink = output();
-    m_runtime.wait_for(tile_ids(m_tiles));
+    m_session.wait_for(tile_ids(m_tiles));
     m_committed = true;
     m_data.release();  // the values are at home already
     m_input.reset();
-    commit_sink(m_runtime, sink);
+    commit_sink(m_session, sink);
   }
 
  private:
   void require_open() const {
     if (m_committed) throw InvalidArgument(m_name + " was committed: open its output instead");
-    if (m_data.runtime() == nullptr) throw InvalidArgument(m_name + " is of a Runtime that has ended");
+    if (m_data.session() == nullptr) throw InvalidArgument(m_name + " is of a Runtime that has ended");
   }
-  static detail::HeldData hold(Runtime& runtime, TiledMatrix<T> const& tiles) {
-    detail::HeldData held(runtime);
+  static detail::HeldData hold(detail::Session& session, TiledMatrix<T> const& tiles) {
+    detail::HeldData held(session);
     for (DataId const id : tile_ids(tiles)) held.own(id);
     return held;
   }
@@ -169,7 +169,7 @@ class GRANARY_EXPORT FileMatrix {
     auto dataset = options.output_dataset;
     if (dataset.empty() && options.part != MatrixPart::All) dataset = options.part == MatrixPart::Lower ? "L" : "U";
     if (dataset.empty()) dataset = info.dataset.empty() ? "A" : info.dataset;
-    return granary::make_sink(m_runtime, *options.output,
+    return granary::make_sink(m_session, *options.output,
                               {.rows = info.rows,
                                .cols = info.cols,
                                .tile = options.tile,
@@ -181,19 +181,19 @@ class GRANARY_EXPORT FileMatrix {
   }
   TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
     std::shared_ptr<Storage> const source =
-        open_matrix_source(info, options.tile, options.part, m_runtime.io(), m_runtime.options().scratch);
+        open_matrix_source(info, options.tile, options.part, m_session.io(), m_session.options().scratch);
     auto name = options.name.empty() ? info.dataset : options.name;
     if (name.empty()) name = std::filesystem::path(info.path).filename().string();
-    return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part, name, source, m_sink);
+    return add_file_matrix<T>(m_session, {info.rows, info.cols, options.tile}, options.part, name, source, m_sink);
   }
 
-  Runtime& m_runtime;
+  detail::Session& m_session;
   std::string m_name;
   bool m_committed = false;
   std::unique_ptr<detail::OpenInput const> m_input;  // null without a file
   std::shared_ptr<MatrixSink> m_sink;
   TiledMatrix<T> m_tiles;
-  detail::HeldData m_data = hold(m_runtime, m_tiles);
+  detail::HeldData m_data = hold(m_session, m_tiles);
 };
 
 /// Opens `dataset` of an HDF5 file. With an empty `dataset`: a .npy file, the only matrix of an HDF5 file (without a

@@ -9,8 +9,8 @@ namespace granary {
 
 using namespace detail;
 
-PivotGrowth growth_of_all(Runtime& runtime, PivotGrowth growth) {
-  auto* const others = runtime.others();
+PivotGrowth growth_of_all(detail::Session& session, PivotGrowth growth) {
+  auto* const others = session.others();
   if (others == nullptr) return growth;
   // NaN is the largest, as in TileMaxima.
   auto const larger = [](double a, double b) { return a >= b || a != a ? a : b; };

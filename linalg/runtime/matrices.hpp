@@ -6,7 +6,7 @@
 #include <granary/detail/linalg/files/matrix_sink.hpp>
 #include <granary/detail/linalg/files/matrix_source.hpp>
 #include <granary/detail/linalg/runtime/view_form.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -18,14 +18,14 @@ namespace granary {
 /// A matrix in files, or the part `part` of it, as tiled data of the runtime. `source` has the initial values and
 /// `sink` gets the final ones; either may be null. Both must have the tiles of `grid`.
 template <class T>
-[[nodiscard]] TiledMatrix<T> add_file_matrix(Runtime& runtime, TileGrid grid, MatrixPart part, std::string const& name,
-                                             std::shared_ptr<Storage> const& source,
+[[nodiscard]] TiledMatrix<T> add_file_matrix(detail::Session& session, TileGrid grid, MatrixPart part,
+                                             std::string const& name, std::shared_ptr<Storage> const& source,
                                              std::shared_ptr<Storage> const& sink) {
   check_size(grid, sizeof(T));
   return TiledMatrix<T>(grid, part, Layout::RowMajor,
                         [&](std::uint64_t i, std::uint64_t j) {
                           auto const slot = grid.slot(i, j);
-                          return runtime.add_data(
+                          return session.add_data(
                               tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
                               {.origin = {source, slot}, .home = {sink, slot}, .position = tile_position(i, j)});
                         })
@@ -64,7 +64,8 @@ template <class ViewType>
 /// assert(a.grid().tile_rows() == 4 && a.grid().tile_cols() == 3);
 /// ```
 template <class ViewType>
-[[nodiscard]] auto add_view_matrix(Runtime& runtime, ViewType const& view, std::uint64_t tile, MatrixPart part) {
+[[nodiscard]] auto add_view_matrix(detail::Session& session, ViewType const& view, std::uint64_t tile,
+                                   MatrixPart part) {
   using T = typename ViewType::non_const_value_type;
   auto const matrix = detail::view_form(view, tile);
   TileGrid const grid{matrix.rows, matrix.cols, tile};
@@ -74,12 +75,12 @@ template <class ViewType>
     std::shared_ptr<void const> pinned;
   };
   auto const kept = std::make_shared<Kept const>(
-      Kept{view, runtime.pin(reinterpret_cast<std::byte*>(first), matrix.bytes(sizeof(T)).span())});
+      Kept{view, session.pin(reinterpret_cast<std::byte*>(first), matrix.bytes(sizeof(T)).span())});
   auto const name = detail::name_or_shape(view.label(), detail::shape_of(view));
   auto const add = [&](std::uint64_t i, std::uint64_t j) {
     auto* const corner = first + matrix.offset(grid.first(i), grid.first(j));
     auto const lines = matrix.part(grid.rows_in(i), grid.cols_in(j)).bytes(sizeof(T));
-    return runtime.add_data(tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
+    return session.add_data(tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
                             {.memory = reinterpret_cast<std::byte*>(corner),
                              .lines = {lines.line, lines.count, lines.pitch, /*packed=*/lines.line},
                              .keep = std::shared_ptr<ViewType const>(kept, &kept->view),

@@ -15,7 +15,8 @@
 #include <granary/detail/linalg/runtime/runtime_call.hpp>
 #include <granary/detail/linalg/tiles/elementwise.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -82,7 +83,7 @@ template <class T>
 /// Data of a call on a runtime: those that it adds, and others that its results are. They are released at its end.
 class GRANARY_EXPORT DataScope {
  public:
-  explicit DataScope(Runtime& runtime) : m_runtime(runtime), m_data(runtime) {}
+  explicit DataScope(Session& session) : m_session(session), m_data(session) {}
 
   template <class T>
   TiledMatrix<T> keep(TiledMatrix<T> tiles) {
@@ -98,12 +99,12 @@ class GRANARY_EXPORT DataScope {
   /// Temporary tiles, which count against the memory limit while they are in use.
   template <class T>
   [[nodiscard]] TiledMatrix<T> temporary(TileGrid const& grid, MatrixPart part, std::string const& name) {
-    return keep(make_temporary_matrix<T>(m_runtime.submitter(), grid, part, name));
+    return keep(make_temporary_matrix<T>(m_session.submitter(), grid, part, name));
   }
   /// A datum for the bytes at `first`, in memory that `owner` keeps.
   [[nodiscard]] DataId in_place(std::string const& name, std::byte* first, Bytes bytes,
                                 std::shared_ptr<void const> owner) {
-    return m_data.own(m_runtime.add_data(name, bytes, {.memory = first, .keep = std::move(owner)}));
+    return m_data.own(m_session.add_data(name, bytes, {.memory = first, .keep = std::move(owner)}));
   }
   [[nodiscard]] DataId in_place(std::string const& name, double& value, std::shared_ptr<void const> owner) {
     return in_place(name, reinterpret_cast<std::byte*>(&value), sizeof(double), std::move(owner));
@@ -113,16 +114,16 @@ class GRANARY_EXPORT DataScope {
   }
   /// For Pending: after the wait all processes have the number of a datum in place.
   [[nodiscard]] std::function<void()> shares(DataId data, std::shared_ptr<double> const& value) const {
-    return [&runtime = m_runtime, data, value] {
-      runtime.share_value(data, std::as_writable_bytes(std::span(value.get(), 1)));
+    return [&session = m_session, data, value] {
+      session.share_value(data, std::as_writable_bytes(std::span(value.get(), 1)));
     };
   }
-  [[nodiscard]] Runtime& runtime() const { return m_runtime; }
+  [[nodiscard]] Session& session() const { return m_session; }
   [[nodiscard]] std::span<DataId const> ids() const { return m_data.ids(); }
   [[nodiscard]] HeldData take() { return std::move(m_data); }
 
  private:
-  Runtime& m_runtime;
+  Session& m_session;
   HeldData m_data;
 };
 
@@ -136,9 +137,9 @@ class GRANARY_EXPORT MatrixCall {
   MatrixCall(RuntimeCall caller, std::string name)
       : m_caller(caller),
         m_name(*caller.name() == '\0' ? std::move(name) : caller.name()),
-        m_tasks(runtime().submitter(), caller.source_line()),
-        m_data(runtime()),
-        m_reads(runtime()) {
+        m_tasks(session().submitter(), caller.source_line()),
+        m_data(session()),
+        m_reads(session()) {
     warn_of_slow_blas();
     m_operands.reserve(4);
   }
@@ -183,7 +184,7 @@ class GRANARY_EXPORT MatrixCall {
     require_part(m_name, m_operands[number], part);
     bool const written = m_operands[number].written;
     if constexpr (MatrixTraits<M>::is_view) {
-      return (written ? m_data : m_reads).keep(add_view_matrix(runtime(), matrix, m_tile, part));
+      return (written ? m_data : m_reads).keep(add_view_matrix(session(), matrix, m_tile, part));
     } else {
       auto tiles = tiles_of(matrix).restricted(part);
       return written ? m_data.share(std::move(tiles)) : tiles;
@@ -212,14 +213,14 @@ class GRANARY_EXPORT MatrixCall {
   [[nodiscard]] DataScope& data() { return m_data; }
   /// The data that it only reads.
   [[nodiscard]] DataScope& read_data() { return m_reads; }
-  [[nodiscard]] Runtime& runtime() const { return m_caller.runtime(); }
-  [[nodiscard]] Bytes memory() const { return task_memory(runtime().options()); }
-  [[nodiscard]] bool has_devices() const { return !runtime().devices().empty(); }
+  [[nodiscard]] Session& session() const { return m_caller.session(); }
+  [[nodiscard]] Bytes memory() const { return task_memory(session().options()); }
+  [[nodiscard]] bool has_devices() const { return session().has_devices(); }
   /// CholeskyOptions::stack and LuOptions::stack: if 0 was asked for, for a View on a machine without devices as many
   /// tiles as leave a stack of each tile column to every worker. With several processes a stack has several owners.
   [[nodiscard]] std::uint64_t choose_stack(std::uint64_t asked, bool is_view, TileGrid const& grid) const {
-    if (runtime().processes() > 1) return 1;
-    auto const workers = runtime().options().workers.value_or(1);
+    if (session().others() != nullptr) return 1;
+    auto const workers = session().options().workers.value_or(1);
     if (asked != 0 || !is_view || workers == 0 || has_devices()) return asked;
     return std::max<std::uint64_t>(1, grid.rows / (grid.tile * workers));
   }
@@ -230,7 +231,7 @@ class GRANARY_EXPORT MatrixCall {
     std::vector<DataId> all(m_data.ids().begin(), m_data.ids().end());
     all.insert(all.end(), others.ids().begin(), others.ids().end());
     try {
-      runtime().wait_for(all);
+      session().wait_for(all);
     } catch (...) {  // NOLINT(bugprone-empty-catch): the first exception is on its way
     }
   }
@@ -256,7 +257,7 @@ class GRANARY_EXPORT MatrixCall {
     } else {
       if constexpr (!std::is_same_v<M, TiledMatrix<ScalarOf<M>>>) {
         operand.name = matrix.name();
-        if (!matrix.belongs_to(runtime()))
+        if (!matrix.belongs_to(session()))
           throw InvalidArgument(m_name + ": " + operand.role + " '" + operand.name + "' belongs to another Runtime");
       }
       describe_tiles(tiles_of(matrix), operand);

@@ -5,7 +5,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
-#include <granary/detail/runtime/data.hpp>
+#include <granary/detail/runtime/api/data.hpp>
 
 #include <cstdint>
 #include <string>

@@ -169,7 +169,7 @@ class GRANARY_EXPORT Refinement {
   }
 
  private:
-  void wait(std::vector<DataId> const& results) { m_call.runtime().wait_for(results); }
+  void wait(std::vector<DataId> const& results) { m_call.session().wait_for(results); }
   // Computes norms; returns the reason if A or B cannot be converted to single precision.
   [[nodiscard]] std::optional<std::string> overflow() {
     constexpr double limit = std::numeric_limits<float>::max();
@@ -236,7 +236,7 @@ template <class T, class MakeSystem>
                                      TiledMatrix<T> const& x) {
   MixedReport report;
   std::optional<std::string> reason;
-  DataScope scope(call.runtime());
+  DataScope scope(call.session());
   auto const system = make_system(scope);
   Refinement refinement(call, scope, system, b, x);
   try {
@@ -281,7 +281,7 @@ double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B co
     auto const a_tiles = call.tiles(0, a, part_of(uplo));
     auto const b_tiles = call.tiles(1, b);
     auto const x_tiles = call.tiles(2, x);
-    runtime.runtime().wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
+    runtime.session().wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
     report = detail::try_single<T>(
         call, [&](detail::DataScope& scope) { return detail::CholeskySystem<T>(scope, a_tiles); }, b_tiles, x_tiles);
     if (!report.used_float) {
@@ -317,7 +317,7 @@ double > MixedReport gesv_mixed(RuntimeCall runtime, A const& a, B const& b, X c
     auto const a_tiles = call.tiles(0, a);
     auto const b_tiles = call.tiles(1, b);
     auto const x_tiles = call.tiles(2, x);
-    runtime.runtime().wait_for(detail::check_finite(call, options, false, a, a_tiles, b, b_tiles));
+    runtime.session().wait_for(detail::check_finite(call, options, false, a, a_tiles, b, b_tiles));
     report = detail::try_single<T>(
         call, [&](detail::DataScope& scope) { return detail::LuSystem<T>(call, scope, a_tiles); }, b_tiles, x_tiles);
     if (!report.used_float) {

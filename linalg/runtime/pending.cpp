@@ -2,18 +2,18 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/task_error.hpp>
 #include <granary/detail/linalg/runtime/pending.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/session/session.hpp>
 
 namespace granary {
 
 void detail::PendingCall::wait() {
   if (!m_waited) {
-    auto* const runtime = m_results.runtime();
-    if (runtime == nullptr)
+    auto* const session = m_results.session();
+    if (session == nullptr)
       throw InvalidArgument("wait() of a Pending that was moved from, or whose Runtime has ended");
-    runtime->refuse_in_task("wait()");
+    session->refuse_in_task("wait()");
     try {
-      runtime->wait_for(m_results.ids(), m_operands.ids());
+      session->wait_for(m_results.ids(), m_operands.ids());
     } catch (...) {
       m_error = in_task(std::current_exception(), m_call);  // the tasks of other processes are not known here
     }
@@ -21,7 +21,7 @@ void detail::PendingCall::wait() {
       if (m_check && !m_error) m_check();
     } catch (...) {
       m_error = in_task(std::current_exception(), m_call);
-      runtime->set_failure({.what = m_call.what, .error = m_error, .origin = m_call});
+      session->set_failure({.what = m_call.what, .error = m_error, .origin = m_call});
     }
     m_waited = true;
     m_check = nullptr;

@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/export.hpp>
-#include <granary/detail/runtime/held_data.hpp>
+#include <granary/detail/runtime/session/held_data.hpp>
 
 #include <exception>
 #include <functional>
@@ -27,7 +27,7 @@ class GRANARY_EXPORT PendingCall {
   /// True if the call's tasks have ended, and all tasks submitted since on the same matrices: `wait` then only brings
   /// results to their homes.
   [[nodiscard]] bool done() {
-    return m_waited || m_results.runtime() == nullptr || !(m_results.in_use() || m_operands.in_use());
+    return m_waited || m_results.session() == nullptr || !(m_results.in_use() || m_operands.in_use());
   }
   /// Returns when no submitted task uses the Views and results of the call, and these are at home: Views and the
   /// outputs of FileMatrix have their final values. Other tasks run on. Throws the first failure that concerns the

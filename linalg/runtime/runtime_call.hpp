@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/export.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <concepts>
 #include <string_view>
@@ -38,6 +38,7 @@ class GRANARY_EXPORT RuntimeCall {
       : m_runtime(&static_cast<Runtime&>(runtime)), m_source_line(source_line) {}
 
   [[nodiscard]] Runtime& runtime() const { return *m_runtime; }
+  [[nodiscard]] detail::Session& session() const { return m_runtime->session(); }
   [[nodiscard]] SourceLine const& source_line() const { return m_source_line; }
   [[deprecated("use source_line")]] [[nodiscard]] SourceLine const& place() const { return source_line(); }
   /// For a call that is a step of another one: messages have the name of that one.
@@ -53,12 +54,12 @@ class GRANARY_EXPORT RuntimeCall {
   decltype(auto) checked(Function&& function) const {
     return detail::naming_line(m_source_line, std::forward<Function>(function));
   }
-  /// See Runtime::refuse_in_task and Runtime::refuse_with_others.
+  /// See Session::refuse_in_task and Session::refuse_with_others.
   void refuse_in_task(std::string_view call) const {
-    checked([&] { m_runtime->refuse_in_task(call); });
+    checked([&] { session().refuse_in_task(call); });
   }
   void refuse_with_others(std::string_view what) const {
-    checked([&] { m_runtime->refuse_with_others(what); });
+    checked([&] { session().refuse_with_others(what); });
   }
 
  private:

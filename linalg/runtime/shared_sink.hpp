@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/linalg/files/matrix_sink.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
 
 #include <memory>
 #include <string>
@@ -12,9 +12,9 @@ namespace granary {
 
 /// An output of all processes of a Runtime: the first one creates the file, each writes its own tiles. Collective, as
 /// `commit_sink` is. Throws what MatrixSink does, in all processes the same.
-[[nodiscard]] GRANARY_EXPORT std::shared_ptr<MatrixSink> make_sink(Runtime& runtime, std::string const& path,
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<MatrixSink> make_sink(detail::Session& session, std::string const& path,
                                                                    MatrixSinkOptions const& options);
 /// MatrixSink::commit by the first process, after all have written.
-GRANARY_EXPORT void commit_sink(Runtime& runtime, MatrixSink& sink);
+GRANARY_EXPORT void commit_sink(detail::Session& session, MatrixSink& sink);
 
 }  // namespace granary

@@ -5,7 +5,7 @@
 #include <granary/detail/core/engine/performance_models.hpp>
 #include <granary/detail/linalg/kernels/cold_kernels.hpp>
 #include <granary/detail/linalg/runtime/tile_choice.hpp>
-#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/setup/machine_cache.hpp>
 
 #include <algorithm>
 #include <array>

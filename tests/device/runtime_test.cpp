@@ -3,8 +3,8 @@
 // and on that device divided into two and four.
 #include <granary/detail/core/backends/device_api.hpp>
 #include <granary/detail/linalg/generators/spd_generator.hpp>
-#include <granary/detail/runtime/dual_view.hpp>
-#include <granary/detail/runtime/varying.hpp>
+#include <granary/detail/runtime/api/dual_view.hpp>
+#include <granary/detail/runtime/api/varying.hpp>
 #include <granary/linalg.hpp>
 
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST_F(OnDevice, TasksOfUsersRunThere) {
   for (int i = 0; i < 10; ++i) runtime.submit("scale", Scale{2}, read_write(x));
   runtime.wait();
   for (std::size_t i = 0; i < values.extent(0); ++i) ASSERT_EQ(values(i), 1024.0 * static_cast<double>(i));
-  EXPECT_EQ(runtime.devices().front().tasks, 10U);
+  EXPECT_EQ(runtime.figures().devices.front().tasks, 10U);
 }
 
 // x becomes x and 500 more elements, which have their indices as values. The kernel says how large the value is.
@@ -128,7 +128,7 @@ TEST_F(OnDevice, ValuesThatVaryInSizeGrowThere) {
     runtime.wait();
     for (std::size_t i = 0; i <= grown; ++i) ASSERT_EQ(found(i), i < grown ? static_cast<double>(i) : -1);
   }
-  EXPECT_LE(runtime.devices().front().peak, runtime.devices().front().limit);
+  EXPECT_LE(runtime.figures().devices.front().peak, runtime.figures().devices.front().limit);
 }
 
 // A kernel of the application. (CUDA forbids extended lambdas in a test's body.)
@@ -157,8 +157,8 @@ TEST_F(OnDevice, KernelsOfTheApplicationAndTasksTakeTurns) {
   runtime.wait(du);
   auto const found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u.view);
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(found(i), 2047);
-  EXPECT_EQ(runtime.device_traffic().from_host + runtime.device_traffic().to_host, 0U);
-  EXPECT_EQ(runtime.devices().front().peak, 0U) << "a View of the application does not count against the limit";
+  EXPECT_EQ(runtime.figures().device_traffic.from_host + runtime.figures().device_traffic.to_host, 0U);
+  EXPECT_EQ(runtime.figures().devices.front().peak, 0U) << "a View of the application does not count against the limit";
 }
 
 TEST_F(OnDevice, BothSidesOfADualViewAreUsedInPlace) {
@@ -173,8 +173,8 @@ TEST_F(OnDevice, BothSidesOfADualViewAreUsedInPlace) {
   for (int i = 0; i < 10; ++i) runtime.submit("scale", Scale{2}, read_write(data));
   runtime.wait(data);
   for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(host(i), 1024);
-  EXPECT_EQ(runtime.host_memory_peak(), 0U);
-  EXPECT_EQ(runtime.devices().front().peak, 0U);
+  EXPECT_EQ(runtime.figures().host_memory_peak, 0U);
+  EXPECT_EQ(runtime.figures().devices.front().peak, 0U);
 }
 
 TYPED_TEST(Factorizations, CholeskyIsThatOfTheHost) {
@@ -186,9 +186,9 @@ TYPED_TEST(Factorizations, CholeskyIsThatOfTheHost) {
     auto const ours = filled<T>(order, true);
     Runtime runtime(this->template options<T>(parts));
     potrf(runtime, Uplo::Lower, ours, tile);
-    EXPECT_GT(runtime.device_traffic().from_host, 0U);
-    EXPECT_EQ(runtime.device_traffic().between > 0, parts > 1);
-    for (auto const& device : runtime.devices()) {
+    EXPECT_GT(runtime.figures().device_traffic.from_host, 0U);
+    EXPECT_EQ(runtime.figures().device_traffic.between > 0, parts > 1);
+    for (auto const& device : runtime.figures().devices) {
       EXPECT_LT(device.limit, order * order * sizeof(T) / 2);
       EXPECT_LE(device.peak, device.limit);
     }

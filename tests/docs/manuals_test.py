@@ -59,7 +59,7 @@ class Manuals(unittest.TestCase):
 
     @unittest.skipUnless((MANUALS / "man").is_dir(), "help2man is missing")
     def test_manual_pages_name_the_variables_that_are_read(self):
-        variables = set(re.findall(r'"(GRANARY_[A-Z_]+)"', (ROOT / "runtime/config.cpp").read_text()))
+        variables = set(re.findall(r'"(GRANARY_[A-Z_]+)"', (ROOT / "runtime/setup/configure.cpp").read_text()))
         self.assertGreater(len(variables), 8)
         page = (MANUALS / "man" / "granary-cholesky.1").read_text().replace("\\-", "-")
         self.assertEqual(variables - set(re.findall(r"GRANARY_[A-Z_]+", page)), set())

@@ -10,9 +10,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import check_surface  # noqa: E402
 
 FILES = {
-    "include/granary/granary.hpp": "#include <granary/detail/runtime/runtime.hpp>\n",
+    "include/granary/granary.hpp": "#include <granary/detail/runtime/api/runtime.hpp>\n",
     "include/granary/trace.hpp": "#include <granary/detail/trace/a.hpp>\n",
-    "runtime/runtime.hpp": """namespace granary {
+    "runtime/api/runtime.hpp": """namespace granary {
 
 class Declared;
 enum class Mode : int { One, Two };

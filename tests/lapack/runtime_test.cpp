@@ -51,7 +51,7 @@ TYPED_TEST(LapackRuntime, CholeskyPasses) {
           << "type " << type;
     }
   }
-  EXPECT_LE(this->runtime.host_memory_peak(), this->runtime.options().host_memory);
+  EXPECT_LE(this->runtime.figures().host_memory_peak, this->runtime.options().host_memory);
 }
 
 TYPED_TEST(LapackRuntime, LuPasses) {
@@ -81,7 +81,7 @@ TYPED_TEST(LapackRuntime, LuPasses) {
       }
     }
   }
-  EXPECT_LE(this->runtime.host_memory_peak(), this->runtime.options().host_memory);
+  EXPECT_LE(this->runtime.figures().host_memory_peak, this->runtime.options().host_memory);
 }
 
 }  // namespace

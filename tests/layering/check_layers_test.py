@@ -37,14 +37,14 @@ class CheckLayers(unittest.TestCase):
         self.refused("core/engine/a.cpp", "#include <granary/detail/simulator/simulator.hpp>")
         self.refused("simulator/a.cpp", "#include <granary/detail/core/engine/engine.hpp>")
         self.refused("linalg/kernels/a.hpp", "#include <granary/detail/core/backends/host.hpp>")
-        self.refused("core/engine/a.hpp", '#include "granary/detail/runtime/runtime.hpp"')
+        self.refused("core/engine/a.hpp", '#include "granary/detail/runtime/api/runtime.hpp"')
 
     def test_core_is_the_ground(self):
         for header in ("outofcore/storage", "policies/registry", "trace/trace_file", "runtime/runtime", "linalg/linalg"):
             for folder in ("base", "backends", "engine"):
                 self.refused(f"core/{folder}/a.cpp", f"#include <granary/detail/{header}.hpp>")
-        self.refused("outofcore/a.cpp", "#include <granary/detail/runtime/config.hpp>")
-        self.refused("trace/a.cpp", "#include <granary/detail/runtime/config.hpp>")
+        self.refused("outofcore/a.cpp", "#include <granary/detail/runtime/setup/options.hpp>")
+        self.refused("trace/a.cpp", "#include <granary/detail/runtime/setup/options.hpp>")
         self.accepted("runtime/a.cpp", "#include <granary/detail/outofcore/storage.hpp>")
 
     def test_no_entry_of_the_table_runs_upward(self):
@@ -59,14 +59,14 @@ class CheckLayers(unittest.TestCase):
         self.accepted("core/model/a.hpp", "#include <granary/detail/core/base/ids.hpp>")
         self.accepted("policies/darts/a.cpp", "#include <granary/detail/core/policy/scheduler.hpp>")
         self.accepted("linalg/kernels/a.hpp", "#include <granary/detail/core/backends/kokkos_compat.hpp>")
-        self.accepted("tests/unit/a_test.cpp", "#include <granary/detail/runtime/runtime.hpp>")
+        self.accepted("tests/unit/a_test.cpp", "#include <granary/detail/runtime/api/runtime.hpp>")
 
     def test_only_the_facade_of_linalg_knows_the_runtime(self):
         for room in ("algorithms", "data", "files", "generators", "kernels", "priorities", "residuals", "tiles"):
-            self.refused(f"linalg/{room}/a.hpp", "#include <granary/detail/runtime/runtime.hpp>")
+            self.refused(f"linalg/{room}/a.hpp", "#include <granary/detail/runtime/api/runtime.hpp>")
             self.refused(f"linalg/{room}/a.cpp", "#include <granary/detail/core/engine/engine.hpp>")
             self.refused(f"linalg/{room}/a.hpp", "#include <granary/detail/linalg/runtime/matrices.hpp>")
-        self.accepted("linalg/runtime/a.hpp", "#include <granary/detail/runtime/runtime.hpp>")
+        self.accepted("linalg/runtime/a.hpp", "#include <granary/detail/runtime/api/runtime.hpp>")
         self.accepted("include/granary/linalg.hpp", "#include <granary/detail/linalg/runtime/matrices.hpp>")
         self.refused("linalg/runtime/a.hpp", "#include <granary/linalg.hpp>")
         self.refused("linalg/a.hpp", "#include <granary/detail/linalg/runtime/matrices.hpp>")
@@ -132,7 +132,7 @@ class CheckLayers(unittest.TestCase):
         self.refused("policies/darts/a.cpp", 'auto* e = std::getenv("X");')
         self.refused("core/engine/a.cpp", 'auto* e = ::getenv("X");')
         self.refused("trace/a.cpp", 'auto* e = std::getenv("X");')
-        self.accepted("runtime/config.cpp", 'auto* e = std::getenv("X");')
+        self.accepted("runtime/setup/configure.cpp", 'auto* e = std::getenv("X");')
         self.accepted("core/engine/a.cpp", '// getenv("X") is for runtime')
 
 

@@ -2,7 +2,7 @@
 // An application for the tests of signals: services_cli_test.cpp. The argument says what it does while it waits for
 // one.
 #include <granary/detail/core/base/signal_watch.hpp>
-#include <granary/detail/runtime/progress.hpp>
+#include <granary/detail/runtime/api/progress.hpp>
 #include <granary/linalg.hpp>
 
 #include <chrono>

@@ -259,11 +259,11 @@ class Player {
     auto const within = [](std::string const& name, Bytes peak, Bytes limit) {
       if (peak > limit) fail(name + " used " + std::to_string(peak) + " bytes, more than " + std::to_string(limit));
     };
-    within("host memory", m_runtime->host_memory_peak(), m_program.options.host_memory);
+    within("host memory", m_runtime->figures().host_memory_peak, m_program.options.host_memory);
     m_totals.host_evictions = statistics.planner.nodes[Runtime::host_node().index()].evictions;
-    m_totals.to_scratch = m_runtime->bytes_written();
+    m_totals.to_scratch = m_runtime->figures().bytes_written;
     std::size_t node = 0;
-    for (auto const& device : m_runtime->devices()) {
+    for (auto const& device : m_runtime->figures().devices) {
       within(device.name, device.peak, m_program.options.device_memory);
       m_totals.on_devices += device.tasks;
       m_totals.device_evictions += statistics.planner.nodes[Runtime::device_node(node++).index()].evictions;

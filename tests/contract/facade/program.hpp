@@ -4,7 +4,7 @@
 
 #include "contract/facade/forms.hpp"
 
-#include <granary/detail/runtime/config.hpp>
+#include <granary/detail/runtime/setup/options.hpp>
 
 #include <array>
 #include <cstddef>

@@ -4,8 +4,8 @@
 
 #include "contract/facade/program.hpp"
 
-#include <granary/detail/runtime/dual_view.hpp>
-#include <granary/detail/runtime/varying.hpp>
+#include <granary/detail/runtime/api/dual_view.hpp>
+#include <granary/detail/runtime/api/varying.hpp>
 #include <granary/granary.hpp>
 
 #include <array>

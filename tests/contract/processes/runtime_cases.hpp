@@ -4,7 +4,7 @@
 
 #include "support/message_of.hpp"
 
-#include <granary/detail/runtime/varying.hpp>
+#include <granary/detail/runtime/api/varying.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>
@@ -109,7 +109,7 @@ void varying_values_go_in_their_sizes(Make const& make) {
   }
   runtime.wait();
   EXPECT_EQ(sum.get(), expected);
-  EXPECT_EQ(runtime.bytes_sent(), sent);
+  EXPECT_EQ(runtime.figures().bytes_sent, sent);
 }
 
 template <class Make>

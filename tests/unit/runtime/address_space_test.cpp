@@ -1,9 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/runtime/address_space.hpp>
+#include <granary/detail/runtime/setup/address_space.hpp>
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/model/machine.hpp>
-#include <granary/detail/runtime/runtime.hpp>
+#include <granary/detail/runtime/api/runtime.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 
 #include "support/message_of.hpp"
 

@@ -140,7 +140,7 @@ TEST_F(Callbacks, AStorageThatThrowsFailsTheCopy) {
   auto const codelet = runtime.submitter().add_codelet(touch);
   for (auto const in : {Refusing::In::Nothing, Refusing::In::Read, Refusing::In::Write}) {
     auto const storage = std::make_shared<Refusing>(in);
-    auto const data = runtime.add_data("stored", 4096, {.origin = {storage, 0}, .home = {storage, 0}});
+    auto const data = runtime.session().add_data("stored", 4096, {.origin = {storage, 0}, .home = {storage, 0}});
     Access const access{data, AccessMode::ReadWrite};
     runtime.submitter().submit({codelet, {&access, 1}, 0, 0}, Parameters());
     EXPECT_EQ(said([&] { runtime.wait(); }), in == Refusing::In::Read    ? "not read"

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RuntimeOptions::check finds uses of data that give wrong results, and nothing in programs without them.
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"

@@ -105,14 +105,14 @@ class DeviceTasks : public testing::TestWithParam<unsigned> {
             .scratch = testing::TempDir()};
   }
   static Bytes moved(Runtime const& runtime) {
-    auto const traffic = runtime.device_traffic();
+    auto const traffic = runtime.figures().device_traffic;
     return traffic.from_host + traffic.to_host + traffic.between;
   }
   // Without host workers, all tasks ran on devices.
   static void expect_devices_worked(Runtime const& runtime) {
     if (GetParam() > 0) return;
     EXPECT_GT(moved(runtime), 0U);
-    EXPECT_GT(runtime.devices()[0].tasks + runtime.devices()[1].tasks, 0U);
+    EXPECT_GT(runtime.figures().devices[0].tasks + runtime.figures().devices[1].tasks, 0U);
   }
 };
 
@@ -239,9 +239,9 @@ TEST_P(DeviceTasks, ThreeLevelsWithTinyLimits) {
     }
     for (auto const& part : parts) runtime.submit("axpy", Axpy{1}, read(part), read_write(sum));
     runtime.wait();
-    EXPECT_LE(runtime.host_memory_peak(), 160_KiB);
-    EXPECT_GT(runtime.bytes_written(), 0U);
-    for (auto const& device : runtime.devices()) EXPECT_LE(device.peak, 96_KiB);
+    EXPECT_LE(runtime.figures().host_memory_peak, 160_KiB);
+    EXPECT_GT(runtime.figures().bytes_written, 0U);
+    for (auto const& device : runtime.figures().devices) EXPECT_LE(device.peak, 96_KiB);
   }
   for (std::size_t i = 0; i < n; ++i) {
     ASSERT_EQ(total(i), parts_count * static_cast<double>(i) + parts_count * (parts_count - 1) / 2);

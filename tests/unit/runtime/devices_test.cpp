@@ -60,15 +60,15 @@ TEST(DeviceRuntime, RunsTasksOnTheApplicationsViews) {
       runtime.wait();
     }
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(y(i), 50.0);
-    auto const devices = runtime.devices();
+    auto const devices = runtime.figures().devices;
     ASSERT_EQ(devices.size(), 2U);
     EXPECT_EQ(devices[1].name, "device 1");
     EXPECT_EQ(devices[1].limit, 256_KiB);
     EXPECT_LE(devices[0].tasks + devices[1].tasks, 50U);
     if (workers > 0) continue;
     EXPECT_EQ(devices[0].tasks + devices[1].tasks, 50U);
-    EXPECT_GE(runtime.device_traffic().from_host, 2 * n * sizeof(double));
-    EXPECT_GE(runtime.device_traffic().to_host, n * sizeof(double));
+    EXPECT_GE(runtime.figures().device_traffic.from_host, 2 * n * sizeof(double));
+    EXPECT_GE(runtime.figures().device_traffic.to_host, n * sizeof(double));
   }
 }
 
@@ -86,10 +86,10 @@ TEST(DeviceRuntime, TemporariesGoFromDevicesToHostMemoryToDisk) {
     runtime.wait();
     for (auto const& part : parts) runtime.submit("add", Add{}, read(part), read_write(sum));
     runtime.wait();
-    EXPECT_LE(runtime.host_memory_peak(), 256_KiB);
-    for (auto const& device : runtime.devices()) EXPECT_LE(device.peak, device.limit);
-    EXPECT_GT(runtime.bytes_written(), 0U);
-    EXPECT_GT(runtime.bytes_read(), 0U);
+    EXPECT_LE(runtime.figures().host_memory_peak, 256_KiB);
+    for (auto const& device : runtime.figures().devices) EXPECT_LE(device.peak, device.limit);
+    EXPECT_GT(runtime.figures().bytes_written, 0U);
+    EXPECT_GT(runtime.figures().bytes_read, 0U);
   }
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(total(i), 64.0 * 63 / 2);
 }

@@ -165,7 +165,7 @@ TEST(Divided, PartsAreNamedAndShapedLikeThoseOfAView) {
   auto const parts = runtime.partition(whole, 4, Kokkos::ALL);
   EXPECT_EQ(parts.extent(0), 3U);
   EXPECT_EQ(parts.extent(1), 1U);
-  EXPECT_EQ(runtime.engine().name_of(parts(2, 0).id()), "w(2, 0)");
+  EXPECT_EQ(runtime.session().engine().name_of(parts(2, 0).id()), "w(2, 0)");
   runtime.submit("count", Count{}, write(parts(2, 0)));
   auto const found = look(runtime, parts(2, 0));
   runtime.wait();
@@ -231,7 +231,7 @@ TEST(Divided, UnderAMemoryLimitPartsGoToScratch) {
       runtime.wait();
       for (std::size_t n = 0; n < found->size(); ++n) ASSERT_EQ((*found)[n], static_cast<double>(n) + 6);
     }
-    EXPECT_GT(runtime.bytes_written(), 0U);
+    EXPECT_GT(runtime.figures().bytes_written, 0U);
   }
 }
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Data of another Runtime, which have the same ids as some of this one, are refused wherever handles are taken.
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/runtime/dual_view.hpp>
-#include <granary/detail/runtime/varying.hpp>
+#include <granary/detail/runtime/api/dual_view.hpp>
+#include <granary/detail/runtime/api/varying.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"
@@ -46,8 +46,8 @@ class ForeignData : public testing::Test {
 
 TEST_F(ForeignData, HaveTheIdsOfThisRuntime) {
   EXPECT_EQ(own.id(), foreign.id());
-  EXPECT_NE(runtime.id(), other->id());
-  EXPECT_EQ(own.runtime_id(), runtime.id());
+  EXPECT_NE(runtime.session().id(), other->session().id());
+  EXPECT_EQ(own.runtime_id(), runtime.session().id());
   EXPECT_EQ(foreign.runtime_id(), other->id());
 }
 

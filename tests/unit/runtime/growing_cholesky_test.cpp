@@ -13,8 +13,8 @@ TEST(GrowingCholesky, RunsForReal) {
       {.workers = 2, .devices = "none", .host_memory = 1_MiB, .scratch = testing::TempDir(), .models = models_off});
   cholesky.submit(runtime.submitter(), {});
   runtime.wait();
-  EXPECT_LE(runtime.host_memory_peak(), 1_MiB);
-  EXPECT_GT(runtime.bytes_written(), 0U) << "the tiles need more";
+  EXPECT_LE(runtime.figures().host_memory_peak, 1_MiB);
+  EXPECT_GT(runtime.figures().bytes_written, 0U) << "the tiles need more";
 }
 
 }  // namespace

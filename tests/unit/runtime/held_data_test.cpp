@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/runtime/held_data.hpp>
+#include <granary/detail/runtime/session/held_data.hpp>
 #include <granary/granary.hpp>
 
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ struct Held {
 class HeldDataTest : public testing::Test {
  protected:
   [[nodiscard]] DataId add(double& value, std::shared_ptr<int> keep) {
-    return runtime->add_data("value", sizeof(double), {.memory = reinterpret_cast<std::byte*>(&value), .keep = keep});
+    return runtime->session().add_data("value", sizeof(double),
+                                       {.memory = reinterpret_cast<std::byte*>(&value), .keep = keep});
   }
   std::optional<Runtime> runtime{std::in_place, RuntimeOptions{.workers = 1U, .models = models_off}};
   std::array<double, 2> values{};
@@ -37,10 +38,10 @@ class HeldDataTest : public testing::Test {
 };
 
 TEST_F(HeldDataTest, ADatumEndsWithItsLastOwner) {
-  HeldData first(*runtime);
+  HeldData first(runtime->session());
   auto const id = first.own(add(values[0], kept));
   {
-    HeldData second(*runtime);
+    HeldData second(runtime->session());
     second.retain(id);
     first.release();
     EXPECT_TRUE(first.ids().empty());
@@ -52,7 +53,7 @@ TEST_F(HeldDataTest, ADatumEndsWithItsLastOwner) {
 }
 
 TEST_F(HeldDataTest, AMoveReleasesWhatWasOwnedBefore) {
-  HeldData first(*runtime), second(*runtime);
+  HeldData first(runtime->session()), second(runtime->session());
   first.own(add(values[0], kept));
   auto const id = second.own(add(values[1], kept));
   first = std::move(second);
@@ -65,10 +66,10 @@ TEST_F(HeldDataTest, AMoveReleasesWhatWasOwnedBefore) {
 
 TEST_F(HeldDataTest, ItIsInUseUntilItsTasksHaveEnded) {
   Vector const x("x", 1);
-  HeldData held(*runtime);
+  HeldData held(runtime->session());
   auto const data = runtime->data(x);
   held.retain(data.id());
-  EXPECT_FALSE(HeldData(*runtime).in_use());
+  EXPECT_FALSE(HeldData(runtime->session()).in_use());
   Held const task;
   auto const handle = runtime->submit("held", task, write(data));
   EXPECT_TRUE(held.in_use());
@@ -79,7 +80,7 @@ TEST_F(HeldDataTest, ItIsInUseUntilItsTasksHaveEnded) {
 }
 
 TEST_F(HeldDataTest, ItMayOutliveTheRuntime) {
-  HeldData held(*runtime);
+  HeldData held(runtime->session());
   held.own(add(values[0], kept));
   EXPECT_EQ(held.runtime(), &*runtime);
   runtime.reset();

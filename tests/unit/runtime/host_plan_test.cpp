@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/runtime/host_plan.hpp>
+#include <granary/detail/runtime/setup/host_plan.hpp>
 
 #include <granary/detail/core/base/error.hpp>
 

@@ -3,7 +3,9 @@
 #include <granary/detail/core/engine/engine.hpp>
 #include <granary/detail/core/planner/planner.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
+#include <granary/detail/runtime/setup/environment.hpp>
+#include <granary/detail/runtime/setup/machine_cache.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>
@@ -105,7 +107,7 @@ TEST_F(MachineCacheTest, LinksAreMeasuredOnce) {
     for (auto& link : models.links) link.bytes_per_second = 12345;
   });
   Runtime runtime(options(true));
-  for (auto const& link : runtime.engine().topology().machine().links) {
+  for (auto const& link : runtime.session().engine().topology().machine().links) {
     EXPECT_EQ(link.bandwidth, 12345);
   }
 }
@@ -140,12 +142,12 @@ TEST_F(MachineCacheTest, AJournalStartsFromTheModelsOfItsRun) {
   recorded.record_journal = true;
   Runtime runtime(recorded);
   run_tasks(runtime, 40);
-  auto const& journal = runtime.engine().journal();
+  auto const& journal = runtime.session().engine().journal();
   ASSERT_NE(journal.estimator(), nullptr);
   auto const estimator = journal.estimator()->copy();
   PlannerOptions planner_options;
   planner_options.depth = runtime.options().depth;
-  Planner planner(Topology(runtime.engine().topology().machine()), make_policies("eager", "lru"), *estimator,
+  Planner planner(Topology(runtime.session().engine().topology().machine()), make_policies("eager", "lru"), *estimator,
                   planner_options);
   std::vector<Command> commands, taken;
   for (auto const& entry : journal.entries()) {
@@ -157,7 +159,7 @@ TEST_F(MachineCacheTest, AJournalStartsFromTheModelsOfItsRun) {
   }
   EXPECT_TRUE(commands == journal.commands());
   EXPECT_EQ(estimator->kernel_time(CodeletId(0), 100, WorkerKind::Cpu),
-            runtime.engine().estimator().kernel_time(CodeletId(0), 100, WorkerKind::Cpu));
+            runtime.session().engine().estimator().kernel_time(CodeletId(0), 100, WorkerKind::Cpu));
 }
 
 TEST(Config, TheDirectoryOfModelsComesFromTheEnvironment) {

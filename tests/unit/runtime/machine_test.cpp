@@ -2,8 +2,9 @@
 #include <granary/detail/core/backends/device_copies.hpp>
 #include <granary/detail/core/backends/emulated_api.hpp>
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/runtime/machine.hpp>
-#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/setup/devices.hpp>
+#include <granary/detail/runtime/setup/machine.hpp>
+#include <granary/detail/runtime/setup/machine_cache.hpp>
 
 #include "support/message_of.hpp"
 

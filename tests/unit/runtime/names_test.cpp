@@ -56,13 +56,13 @@ TEST(Names, MayBeNewWhileTheFirstValuesGoToScratch) {
         }
       }
       runtime.wait();
-      EXPECT_GT(runtime.bytes_written(), 0U);
+      EXPECT_GT(runtime.figures().bytes_written, 0U);
     }
   });
 }
 
 std::size_t codelets(Runtime& runtime) {
-  auto const& entries = runtime.engine().journal().entries();
+  auto const& entries = runtime.session().engine().journal().entries();
   return static_cast<std::size_t>(std::ranges::count_if(
       entries, [](auto const& entry) { return std::holds_alternative<AddCodelet>(entry.event); }));
 }
@@ -117,9 +117,9 @@ TEST(Names, AsynchronousFileIoIsOneWhoeverAsksForIt) {
   std::vector<std::shared_ptr<AsyncFileIo>> got(4);
   {
     std::vector<std::jthread> threads;
-    for (auto& mine : got) threads.emplace_back([&] { mine = runtime.io(); });
+    for (auto& mine : got) threads.emplace_back([&] { mine = runtime.session().io(); });
   }
-  for (auto const& io : got) EXPECT_EQ(io, runtime.io());
+  for (auto const& io : got) EXPECT_EQ(io, runtime.session().io());
 }
 
 TEST(Names, OfTasksAreAnyTextAlsoBesideWhatSchedulersKnow) {
@@ -137,7 +137,7 @@ TEST(Names, OfTasksAreAnyTextAlsoBesideWhatSchedulersKnow) {
   runtime.wait();
   std::vector<std::string> names;
   std::vector<std::pair<std::int64_t, double>> known;
-  for (auto const& entry : runtime.engine().journal().entries()) {
+  for (auto const& entry : runtime.session().engine().journal().entries()) {
     if (auto const* const added = std::get_if<AddCodelet>(&entry.event)) names.push_back(added->codelet.name);
     if (auto const* const task = std::get_if<TaskSubmission>(&entry.event))
       known.emplace_back(task->priority, task->flops);

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/runtime/node_share.hpp>
+#include <granary/detail/runtime/setup/node_share.hpp>
 
 #include <gtest/gtest.h>
 

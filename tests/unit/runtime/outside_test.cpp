@@ -3,7 +3,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/engine/statistics.hpp>
 #include <granary/detail/core/model/trace.hpp>
-#include <granary/detail/runtime/dual_view.hpp>
+#include <granary/detail/runtime/api/dual_view.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"

@@ -129,8 +129,8 @@ TEST(Parts, OneRowOrColumnIsCopiedAlone) {
   runtime.submit("add", AddTo{2}, read_write(runtime.data(Matrix(a, std::pair(2, 3), std::pair(7, 9)))));
   runtime.submit("add", AddTo{3}, read_write(runtime.part(runtime.data(b), std::pair(4, 7), std::pair(2, 3))));
   runtime.wait();
-  EXPECT_EQ(runtime.device_traffic().from_host, 8 * sizeof(double));
-  EXPECT_EQ(runtime.device_traffic().to_host, 8 * sizeof(double));
+  EXPECT_EQ(runtime.figures().device_traffic.from_host, 8 * sizeof(double));
+  EXPECT_EQ(runtime.figures().device_traffic.to_host, 8 * sizeof(double));
   EXPECT_EQ(a(2, 6), 1);
   EXPECT_EQ(a(2, 7), 2);
   EXPECT_EQ(a(2, 9), 0);

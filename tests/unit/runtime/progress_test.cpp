@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/runtime/progress.hpp>
+#include <granary/detail/runtime/api/progress.hpp>
 
 #include "support/message_of.hpp"
 #include "support/task_bodies.hpp"

@@ -375,9 +375,9 @@ TEST(Scratch, StandsUnderTheLimit) {
   auto const sum = runtime.scalar<double>("sum");
   for (int i = 0; i < 20; ++i) runtime.submit("use", UseRoom{{}, 1}, read_write(sum), scratch<double>(40'000, 2));
   EXPECT_EQ(sum.get(), 800'000);
-  EXPECT_GE(runtime.host_memory_peak(), 640'000U);
-  EXPECT_LE(runtime.host_memory_peak(), 1_MiB);
-  EXPECT_EQ(runtime.bytes_written(), 0U) << "its contents are never kept";
+  EXPECT_GE(runtime.figures().host_memory_peak, 640'000U);
+  EXPECT_LE(runtime.figures().host_memory_peak, 1_MiB);
+  EXPECT_EQ(runtime.figures().bytes_written, 0U) << "its contents are never kept";
   EXPECT_EQ(test::message_of<MemoryLimitError>([&] {
               runtime.submit("use", UseRoom{{}, 1}, read_write(sum), scratch<double>(100'000, 2));
             }).substr(0, 10),

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Data where the application has them: in device memory, on both sides, read-only, of any rank and type.
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/runtime/dual_view.hpp>
+#include <granary/detail/runtime/api/dual_view.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"
@@ -51,8 +51,8 @@ TEST(DeviceViews, AreUsedInPlaceByTheirDevice) {
   for (int i = 0; i < 10; ++i) runtime.submit("increase", Increase{}, read_write(du));
   runtime.wait();
   for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(u.view(i), 11);
-  EXPECT_EQ(runtime.device_traffic().from_host + runtime.device_traffic().to_host, 0U);
-  EXPECT_EQ(runtime.devices()[0].peak, 0U) << "they do not count against the limit";
+  EXPECT_EQ(runtime.figures().device_traffic.from_host + runtime.figures().device_traffic.to_host, 0U);
+  EXPECT_EQ(runtime.figures().devices[0].peak, 0U) << "they do not count against the limit";
   for (std::size_t i = 0; i < 1000; ++i) u.view(i) = 2;  // between runs they are the application's
   runtime.submit("increase", Increase{}, read_write(du));
   runtime.wait(du);
@@ -101,7 +101,7 @@ TEST(DeviceViews, MayBeLargerThanTheLimitForData) {
   auto const u = runtime.device_view<double*>(0, "u", 100'000);
   runtime.submit("increase", Increase{}, write(runtime.data(u)));
   runtime.wait();
-  EXPECT_LE(runtime.devices()[0].peak, 4_KiB);
+  EXPECT_LE(runtime.figures().devices[0].peak, 4_KiB);
 }
 
 TEST(DeviceViews, LiveAsLongAsTheirParts) {
@@ -280,26 +280,26 @@ TEST(DualViews, TellAndHearWhichSideHoldsTheValue) {
   EXPECT_EQ(dual.d_view(99), 8);
   EXPECT_EQ(dual.h_view(99), 8);
   EXPECT_FALSE(dual.need_sync_device());
-  EXPECT_EQ(runtime.device_traffic().from_host, 0U);
+  EXPECT_EQ(runtime.figures().device_traffic.from_host, 0U);
 
   fill(dual.h_view, 1);
   dual.modify_host();
   runtime.submit("increase", Increase{}, read_write(data));
   runtime.wait();
   EXPECT_EQ(dual.h_view(0), 2);
-  EXPECT_EQ(runtime.device_traffic().from_host, 800U);
+  EXPECT_EQ(runtime.figures().device_traffic.from_host, 800U);
 
   fill(dual.d_view, 40);
   dual.modify_device();
   runtime.submit("increase", Increase{}, read_write(data));
   runtime.wait();
   EXPECT_EQ(dual.h_view(0), 41);
-  EXPECT_EQ(runtime.device_traffic().from_host, 800U) << "the device side was the value";
+  EXPECT_EQ(runtime.figures().device_traffic.from_host, 800U) << "the device side was the value";
 
   runtime.submit("increase", Increase{}, read_write(data));
   runtime.wait();
   EXPECT_EQ(dual.h_view(0), 42);
-  EXPECT_EQ(runtime.device_traffic().from_host, 800U) << "nobody changed the device side";
+  EXPECT_EQ(runtime.figures().device_traffic.from_host, 800U) << "nobody changed the device side";
 }
 
 TEST(DualViews, TheDeviceSideIsMarkedWhenTheHostHasWritten) {

@@ -65,7 +65,7 @@ TEST(Runtime, RunsAnApplicationsTasksOnItsOwnViews) {
   for (int i = 0; i < 50; ++i) runtime.submit("axpy", Axpy{2.0}, read(dx), read_write(dy));
   runtime.wait();
   for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(y(i), 100.0);
-  EXPECT_EQ(runtime.host_memory_peak(), 0U) << "Views in place do not count";
+  EXPECT_EQ(runtime.figures().host_memory_peak, 0U) << "Views in place do not count";
 }
 
 struct Scale {
@@ -104,8 +104,8 @@ TEST(Runtime, TemporariesBeyondTheLimitGoToScratch) {
     }
     for (auto const& part : parts) runtime.submit("sum", Sum{}, read(part), read_write(sum));
     runtime.wait();
-    EXPECT_LE(runtime.host_memory_peak(), 128_KiB);
-    EXPECT_GT(runtime.bytes_written(), 0U);
+    EXPECT_LE(runtime.figures().host_memory_peak, 128_KiB);
+    EXPECT_GT(runtime.figures().bytes_written, 0U);
   }
   auto const one = static_cast<double>(n) * (n - 1) / 2;
   EXPECT_EQ(total(0), 16 * one + n * 120.0);

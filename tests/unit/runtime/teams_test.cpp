@@ -2,6 +2,7 @@
 // Workers of several cores. Only the refusals are tested with a Kokkos that has none.
 #include <granary/detail/core/backends/discover.hpp>
 #include <granary/detail/core/engine/engine.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 #include <granary/granary.hpp>
 
 #include "support/message_of.hpp"
@@ -181,7 +182,7 @@ TEST_F(Teams, WorkersByDefaultAndByTheEnvironment) {
   EXPECT_GE(*options.workers, 1U);
   EXPECT_LE(*options.workers, discover_host().cores.size() / 2);
   Runtime runtime(options_of(1, 2));
-  EXPECT_EQ(runtime.engine().topology().machine().workers.front().name, "cores 0-1");
+  EXPECT_EQ(runtime.session().engine().topology().machine().workers.front().name, "cores 0-1");
 }
 
 TEST_F(Teams, MoreCoresThanThereAreAreRefused) {

@@ -126,7 +126,7 @@ TEST(Temporary, OfStructsGoesToScratchAndBack) {
   std::vector<Seen> seen(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) runtime.submit("look", Look{&seen[i]}, read(parts[i]));
   runtime.wait();
-  EXPECT_GT(runtime.bytes_written(), 0U);
+  EXPECT_GT(runtime.figures().bytes_written, 0U);
   for (auto const& of : seen) {
     EXPECT_TRUE(of.filled);
     EXPECT_TRUE(of.left);

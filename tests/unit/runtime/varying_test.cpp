@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/message_of.hpp"
 
-#include <granary/detail/runtime/varying.hpp>
+#include <granary/detail/runtime/api/varying.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>
@@ -125,9 +125,9 @@ TEST(Varying, UseTheMemoryThatTheirValuesNeedAndTheDiskForTheRest) {
     }
     ASSERT_EQ(seen.size(), number);
     for (std::size_t a = 0; a < number; ++a) EXPECT_EQ(seen[a], size(a));
-    EXPECT_LE(runtime.host_memory_peak(), 256_KiB);
-    EXPECT_GT(runtime.bytes_written(), 0U);
-    EXPECT_LT(runtime.bytes_written(), number * 16_KiB) << "values have their own sizes on the disk, too";
+    EXPECT_LE(runtime.figures().host_memory_peak, 256_KiB);
+    EXPECT_GT(runtime.figures().bytes_written, 0U);
+    EXPECT_LT(runtime.figures().bytes_written, number * 16_KiB) << "values have their own sizes on the disk, too";
   }
 }
 
@@ -139,7 +139,7 @@ TEST(Varying, ABodyThatNeedsLessRoomRunsInLessMemory) {
   runtime.submit("first", AppendBounded{{500}}, write(y));
   for (int i = 0; i < 5; ++i) runtime.submit("append", AppendBounded{{100}}, read_write(y));
   runtime.wait();
-  EXPECT_LE(runtime.host_memory_peak(), 16_KiB) << "two values of 8000 bytes at most";
+  EXPECT_LE(runtime.figures().host_memory_peak, 16_KiB) << "two values of 8000 bytes at most";
 }
 
 TEST(Varying, AValueBeyondItsRoomFailsTheTask) {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/runtime/view_lines.hpp>
+#include <granary/detail/runtime/api/view_lines.hpp>
 
 #include <gtest/gtest.h>
 

@@ -141,7 +141,7 @@ TEST_P(Waiting, ANewHandleDoesNotHaveTheValueFromBeforeAFailure) {
 TEST_P(Waiting, MayLeaveFailuresToOthers) {
   runtime.submit("fail", Fail{}, write(dy));
   runtime.submit("increase", Increase{}, read_write(dx));
-  runtime.wait_for(std::array{dx.id()}, std::array{dy.id()});
+  runtime.session().wait_for(std::array{dx.id()}, std::array{dy.id()});
   EXPECT_EQ(x(0), 1);
   EXPECT_EQ(test::message_of<std::exception>([&] { runtime.wait(dy); }), "no");
   runtime.wait();

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/backends/blas_threads.hpp>
-#include <granary/detail/runtime/warnings.hpp>
+#include <granary/detail/runtime/setup/environment.hpp>
+#include <granary/detail/runtime/setup/warnings.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>

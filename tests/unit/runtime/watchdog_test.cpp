@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/runtime/watchdog.hpp>
+#include <granary/detail/runtime/session/watchdog.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>
@@ -81,7 +82,7 @@ TEST_F(Stalling, ARuntimeTellsWhatRunsAndWhatWaits) {
 }
 
 TEST_F(Stalling, IsReportedOnceUntilSomethingEnds) {
-  Watchdog const watchdog(m_runtime.engine(), 20ms, [&](Duration passed, std::string const& state) {
+  Watchdog const watchdog(m_runtime.session().engine(), 20ms, [&](Duration passed, std::string const& state) {
     EXPECT_GE(passed, 20ms);
     std::lock_guard const lock(m_mutex);
     m_reports.push_back(state);
@@ -102,7 +103,7 @@ TEST_F(Stalling, IsReportedOnceUntilSomethingEnds) {
 
 TEST_F(Stalling, NothingIsReportedWithoutWork) {
   {
-    Watchdog const watchdog(m_runtime.engine(), 1ms, [&](Duration, std::string const& state) {
+    Watchdog const watchdog(m_runtime.session().engine(), 1ms, [&](Duration, std::string const& state) {
       std::lock_guard const lock(m_mutex);
       m_reports.push_back(state);
     });

@@ -11,7 +11,8 @@ namespace {
 PivotData add_pivots(Runtime& runtime, Pivots& pivots) {
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
-    data.panels.push_back(runtime.add_data("pivots", pivot_bytes(pivots.grid(), k), {.memory = pivots.panel(k)}));
+    data.panels.push_back(
+        runtime.session().add_data("pivots", pivot_bytes(pivots.grid(), k), {.memory = pivots.panel(k)}));
   }
   return data;
 }
@@ -32,7 +33,7 @@ TEST_P(LuRuntime, FactorsOutOfCoreUnderTheMemoryLimit) {
     getrf(tasks, file.tiles(), add_pivots(runtime, pivots), {.order = GetParam(), .leaf_tiles = 2});
     runtime.wait();
     file.commit();
-    EXPECT_LE(runtime.host_memory_peak(), limit);
+    EXPECT_LE(runtime.figures().host_memory_peak, limit);
   }
   auto const factors = read<double>("F.h5", tile);
   EXPECT_LE(testing::lu_residual(a, factors, pivots), testing::lu_bound(factors));
@@ -44,7 +45,7 @@ TEST_P(LuRuntime, FactorsViewsInPlace) {
   auto factors = a;
   Pivots pivots({200, 170, 32});
   Runtime runtime({.workers = 2});
-  auto tiles = add_view_matrix(runtime, testing::view_of(factors), 32, MatrixPart::All);
+  auto tiles = add_view_matrix(runtime.session(), testing::view_of(factors), 32, MatrixPart::All);
   TaskEmitter tasks(runtime.submitter());
   getrf(tasks, tiles, add_pivots(runtime, pivots), {.order = GetParam(), .leaf_tiles = 3});
   runtime.wait();
@@ -58,7 +59,7 @@ TEST(LuRuntimeNopiv, ReportsThePivotThatStoppedIt) {
   auto a = testing::dominant<double>(100, 100);
   for (std::uint64_t i = 0; i < 100; ++i) a(i, 70) = a(70, i) = 0;
   Runtime runtime({.workers = 2});
-  auto tiles = add_view_matrix(runtime, testing::view_of(a), 16, MatrixPart::All);
+  auto tiles = add_view_matrix(runtime.session(), testing::view_of(a), 16, MatrixPart::All);
   TaskEmitter tasks(runtime.submitter());
   getrf_nopiv(tasks, tiles);
   try {

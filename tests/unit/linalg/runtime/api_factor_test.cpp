@@ -19,7 +19,7 @@ void factors_views(Uplo uplo, std::uint64_t n) {
   auto const view = make_view<T, Layout>(known.a);
   potrf(runtime, uplo, view, 32);
   EXPECT_EQ(largest_difference(values_of(view), known.factored(uplo)), 0) << n;
-  EXPECT_EQ(runtime.host_memory_peak(), 0U);
+  EXPECT_EQ(runtime.figures().host_memory_peak, 0U);
 }
 
 TYPED_TEST(ApiFactor, PotrfTakesEitherTriangleInAnyLayout) {
@@ -102,7 +102,7 @@ TYPED_TEST(ApiFactor, GetrfOfAViewKeepsToALittleMemory) {
   auto const view = make_view<T, Kokkos::LayoutLeft>(a);
   auto const pivots = getrf(runtime, view, 32);
   EXPECT_LE(lu_residual(a, values_of(view), pivots), lu_bound(values_of(view)));
-  EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+  EXPECT_LE(runtime.figures().host_memory_peak, runtime.options().host_memory);
 }
 
 TYPED_TEST(ApiFactor, GetrfCompletesASingularMatrixAndKeepsItsPivots) {

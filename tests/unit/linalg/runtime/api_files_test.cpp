@@ -55,7 +55,7 @@ TYPED_TEST(ApiFiles, ACholeskyFactorIsWrittenAndSolvesLater) {
     potrs(runtime, uplo, factor, b);
     b.commit();
     EXPECT_EQ(largest_difference(this->template read<T>("X.h5", tile), x), 0);
-    EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+    EXPECT_LE(runtime.figures().host_memory_peak, runtime.options().host_memory);
   }
 }
 
@@ -73,7 +73,7 @@ TYPED_TEST(ApiFiles, LuFactorsOfAnyShapeAreWritten) {
     double const bound = lu_bound(this->template read<T>("LU.h5", tile));
     double const unit = rounding<T>(cols) * lange(runtime, Norm::One, original);
     EXPECT_LE(getrf_residual(runtime, original, this->open(runtime, "LU.h5"), &pivots), rows * bound / unit);
-    EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+    EXPECT_LE(runtime.figures().host_memory_peak, runtime.options().host_memory);
   }
 }
 
@@ -146,7 +146,7 @@ TYPED_TEST(ApiFiles, ProductsNormsAndTransposesOfFiles) {
   product.commit();
   EXPECT_EQ(largest_difference(this->template read<T>("C.h5", tile), multiply(op_of(Op::ConjTrans, a), a)), 0);
   EXPECT_EQ(largest_difference(this->template read<T>("T.h5", tile), op_of(Op::Trans, a)), 0);
-  EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+  EXPECT_LE(runtime.figures().host_memory_peak, runtime.options().host_memory);
 }
 
 class ApiFilesOfDouble : public Files {};
@@ -170,7 +170,7 @@ TEST_F(ApiFilesOfDouble, MixedPrecisionUnderAMemoryLimit) {
     result.commit();
     EXPECT_EQ(largest_difference(read<double>("X.h5", tile), x), 0);
   }
-  EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+  EXPECT_LE(runtime.figures().host_memory_peak, runtime.options().host_memory);
 }
 
 // Padding of tiles and generated values do not count as traffic of files.
@@ -181,12 +181,12 @@ TEST_F(ApiFilesOfDouble, BytesReadAreThoseOfTheFiles) {
   auto const generated = open_matrix<double>(runtime, "general:200x40", "", {.tile = 40});
   EXPECT_GT(lange(runtime, Norm::Max, generated), 0);
   EXPECT_GE(runtime.statistics().planner.links[1].bytes, bytes);
-  EXPECT_EQ(runtime.bytes_read(), 0U);
+  EXPECT_EQ(runtime.figures().bytes_read, 0U);
   auto const matrix = open_matrix<double>(runtime, file("A.h5"), "", {.tile = 40});
   EXPECT_GT(lange(runtime, Norm::Max, matrix), 0);
-  EXPECT_EQ(runtime.bytes_read(), runtime.io()->bytes_read());
-  EXPECT_GE(runtime.bytes_read(), bytes);
-  EXPECT_EQ(runtime.bytes_written(), 0U);
+  EXPECT_EQ(runtime.figures().bytes_read, runtime.session().io()->bytes_read());
+  EXPECT_GE(runtime.figures().bytes_read, bytes);
+  EXPECT_EQ(runtime.figures().bytes_written, 0U);
 }
 
 TEST_F(ApiFilesOfDouble, AnOutputThatIsNotCommittedIsRemoved) {
@@ -241,15 +241,15 @@ TEST_F(ApiFilesOfDouble, AVectorIsSolvedInPlaceAndStaysOne) {
   Runtime runtime({.workers = 2, .host_memory = 10 * tile * tile * sizeof(double)});
   {
     auto const values = make_view<double, Kokkos::LayoutLeft>(b);
-    auto const sink = make_sink(runtime, file("b.h5"), vector);
-    auto tiles = add_file_matrix<double>(runtime, {100, 1, 64}, MatrixPart::All, "b", nullptr, sink);
+    auto const sink = make_sink(runtime.session(), file("b.h5"), vector);
+    auto tiles = add_file_matrix<double>(runtime.session(), {100, 1, 64}, MatrixPart::All, "b", nullptr, sink);
     TaskEmitter tasks(runtime.submitter());
-    auto source = add_view_matrix(runtime, values, 64, MatrixPart::All);
+    auto source = add_view_matrix(runtime.session(), values, 64, MatrixPart::All);
     copy(tasks, source, tiles, OtherTriangle::Kept);
     tiles.release(runtime.submitter());
     source.release(runtime.submitter());
     runtime.wait();
-    commit_sink(runtime, *sink);
+    commit_sink(runtime.session(), *sink);
   }
   auto matrix = open_matrix<double>(runtime, file("A.h5"), "", {.part = MatrixPart::Lower, .tile = tile});
   auto right = open_matrix<double>(runtime, file("b.h5"), "", {.tile = tile, .output = file("x.h5")});

@@ -36,7 +36,7 @@ RuntimeOptions on_host() { return {.workers = 1, .models = models_off}; }
 
 // Bytes that crossed the links from and to nodes of these kinds.
 Bytes moved(Runtime& runtime, NodeKind from, NodeKind to) {
-  auto const& machine = runtime.engine().topology().machine();
+  auto const& machine = runtime.session().engine().topology().machine();
   auto const statistics = runtime.statistics();
   Bytes bytes = 0;
   for (std::size_t l = 0; l < machine.links.size(); ++l) {
@@ -47,7 +47,7 @@ Bytes moved(Runtime& runtime, NodeKind from, NodeKind to) {
 }
 
 std::uint64_t tasks_of(Runtime& runtime, WorkerKind kind) {
-  auto const& workers = runtime.engine().topology().machine().workers;
+  auto const& workers = runtime.session().engine().topology().machine().workers;
   auto const statistics = runtime.statistics();
   std::uint64_t tasks = 0;
   for (std::size_t w = 0; w < workers.size(); ++w) tasks += workers[w].kind == kind ? statistics.workers[w].tasks : 0;
@@ -57,7 +57,7 @@ std::uint64_t tasks_of(Runtime& runtime, WorkerKind kind) {
 // Every memory kept its limit, and devices loaded tiles from each other. If a device starts late, others may have done
 // everything; at least two of several work.
 void expect_used_within_limits(Runtime& runtime, unsigned devices) {
-  auto const& machine = runtime.engine().topology().machine();
+  auto const& machine = runtime.session().engine().topology().machine();
   auto const statistics = runtime.statistics().planner;
   unsigned found = 0, filled = 0;
   for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
@@ -172,7 +172,7 @@ TEST_P(DevicesUnder, AloneAndTogetherWithTheHostsCores) {
     potrf(runtime, Uplo::Lower, view, tile);
     EXPECT_EQ(largest_difference(values_of(view), expected), 0) << workers;
     auto const statistics = runtime.statistics().planner;
-    auto const& nodes = runtime.engine().topology().machine().nodes;
+    auto const& nodes = runtime.session().engine().topology().machine().nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n) EXPECT_LE(statistics.nodes[n].peak, nodes[n].capacity);
     if (workers == 0) {
       EXPECT_GT(tasks_of(runtime, WorkerKind::Device), 0U);
@@ -197,9 +197,9 @@ TEST_P(DevicesAndFiles, ThreeLevels) {
   expect_used_within_limits(runtime, GetParam());
   matrix.commit();
   auto const triangle = triangle_tiles * tile * tile * sizeof(double);
-  EXPECT_GE(runtime.bytes_read(), triangle);
-  EXPECT_GE(runtime.bytes_written(), triangle);
-  EXPECT_LE(runtime.host_memory_peak(), options.host_memory);
+  EXPECT_GE(runtime.figures().bytes_read, triangle);
+  EXPECT_GE(runtime.figures().bytes_written, triangle);
+  EXPECT_LE(runtime.figures().host_memory_peak, options.host_memory);
   auto const factor = this->read<double>("L.h5", tile);
   for (std::uint64_t j = 0; j < order; ++j) {
     for (std::uint64_t i = j; i < order; ++i) ASSERT_EQ(factor(i, j), known.lower(i, j));

@@ -44,7 +44,7 @@ TYPED_TEST(Generated, IsTheProgramsMatrix) {
   LeftView<T> const values("values", 40, 70);
   copy(runtime, matrix, values);
   auto const source = std::shared_ptr(open_generated("general:40x70:5", tile, scalar_type_of<T>));
-  auto by_hand = add_file_matrix<T>(runtime, {40, 70, tile}, MatrixPart::All, "A", source, nullptr);
+  auto by_hand = add_file_matrix<T>(runtime.session(), {40, 70, tile}, MatrixPart::All, "A", source, nullptr);
   LeftView<T> const expected("expected", 40, 70);
   copy(runtime, by_hand, expected);
   by_hand.release(runtime.submitter());

@@ -59,11 +59,11 @@ TEST_F(TileBytes, OfFilesAreReadAndWrittenOnceInTheMemoryOfOneTile) {
           runtime.submit("negate", Negate{}, read_write(matrix.tile(i, j)));
       }
       matrix.commit();
-      EXPECT_EQ(runtime.bytes_read(), rows * cols * sizeof(double)) << rows << " x " << cols;
-      EXPECT_EQ(runtime.bytes_written(), rows * cols * sizeof(double)) << rows << " x " << cols;
-      EXPECT_EQ(runtime.io()->bytes_read(), rows * cols * sizeof(double)) << rows << " x " << cols;
-      EXPECT_EQ(runtime.io()->bytes_written(), rows * cols * sizeof(double)) << rows << " x " << cols;
-      EXPECT_EQ(runtime.host_memory_peak(), rounded(grid.largest_tile())) << rows << " x " << cols;
+      EXPECT_EQ(runtime.figures().bytes_read, rows * cols * sizeof(double)) << rows << " x " << cols;
+      EXPECT_EQ(runtime.figures().bytes_written, rows * cols * sizeof(double)) << rows << " x " << cols;
+      EXPECT_EQ(runtime.session().io()->bytes_read(), rows * cols * sizeof(double)) << rows << " x " << cols;
+      EXPECT_EQ(runtime.session().io()->bytes_written(), rows * cols * sizeof(double)) << rows << " x " << cols;
+      EXPECT_EQ(runtime.figures().host_memory_peak, rounded(grid.largest_tile())) << rows << " x " << cols;
     }
     auto const negated = rectangle_of<double>(rows, cols, [&](std::uint64_t i, std::uint64_t j) { return -a(i, j); });
     EXPECT_EQ(largest_difference(read<double>("B.h5", 50), negated), 0) << rows << " x " << cols;
@@ -156,8 +156,8 @@ TEST_F(TileBytes, OfViewsOnDevicesAreThoseOfTheirElements) {
       using Layout = Kokkos::LayoutRight;
       multiply_views(make_view<double, Layout>(a), make_view<double, Layout>(b), make_view<double, Layout>(c));
     }
-    EXPECT_EQ(runtime.device_traffic().from_host, (n * inner + inner * 3) * sizeof(double));
-    EXPECT_EQ(runtime.device_traffic().to_host, n * 3 * sizeof(double));
+    EXPECT_EQ(runtime.figures().device_traffic.from_host, (n * inner + inner * 3) * sizeof(double));
+    EXPECT_EQ(runtime.figures().device_traffic.to_host, n * 3 * sizeof(double));
   }
 }
 

@@ -1,0 +1,79 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/distributed/failure_origin.hpp>
+#include <granary/detail/distributed/transports/processes.hpp>
+#include <granary/detail/runtime/session/common_data.hpp>
+#include <granary/detail/runtime/session/submission.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace granary::detail {
+
+namespace {
+
+class CommonSubmission final : public Submission {
+ public:
+  CommonSubmission(Processes& processes, Distribution const& grid, Engine& engine, Exchange& exchange)
+      : m_processes(processes),
+        m_engine(engine),
+        m_data(processes, grid, engine, engine.topology().peers(), exchange) {}
+
+  Submitter& submitter() override { return m_data; }
+  // Nothing is cut or reduced here, so the counter stays.
+  std::optional<TaskId> submit_while(std::atomic<std::uint64_t> const& /*counter*/, std::uint64_t /*value*/,
+                                     TaskSubmission const& task, Parameters& parameters) override {
+    m_engine.refuse_in_task("submit()");
+    return m_data.submit(task, std::move(parameters));
+  }
+
+  DataId local(DataId data) const override { return m_data.local(data); }
+  DataId add_data(DataDescription description, std::function<DataId(DataDescription)> registration,
+                  std::shared_ptr<void const> keep) override {
+    return m_data.add_data(std::move(description), std::move(registration), std::move(keep));
+  }
+  SharedData add_view(DataDescription description, DataBinding binding,
+                      std::function<SharedData(std::string, DataBinding)> registration) override {
+    if (binding.mirror.memory != nullptr) refuse_with_others("a DualView cannot be used");
+    auto add = [binding, registration = std::move(registration)](DataDescription const& own) {
+      return registration(own.name, binding).data;
+    };
+    DataId const key = m_data.add_view(std::move(description), *binding.set, std::move(add), binding.keep);
+    return {key, std::move(binding.keep)};
+  }
+  void retain_data(DataId data) override { m_data.retain_data(data); }
+  std::string name_of(DataId data) const override { return m_data.name_of(data); }
+
+  void assign(DataId data, ProcessId owner) override { m_data.assign(data, owner); }
+  void share_value(DataId data, std::span<std::byte> bytes) override {
+    auto const owner = m_data.owner(data);
+    if (owner == CommonOrder::nobody) return;
+    auto const text =
+        m_processes.from(owner, [&] { return std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size()); });
+    std::memcpy(bytes.data(), text.data(), bytes.size());
+  }
+  Processes* others() const override { return &m_processes; }
+  void refuse_with_others(std::string_view what) const override {
+    throw InvalidArgument(std::string(what) + " with several processes");
+  }
+
+  void wait() override { m_data.wait(); }
+  void wait(std::span<DataId const> data, std::span<DataId const> also) override { m_data.wait(data, also); }
+  void give_up(std::exception_ptr const& why, int status) override { rethrow_origin(m_data.give_up(why, status)); }
+  bool gave_up() const override { return m_data.gave_up(); }
+  void abandon(std::exception_ptr const& why) override { m_data.give_up(why, 1); }
+
+ private:
+  Processes& m_processes;
+  Engine& m_engine;
+  CommonData m_data;
+};
+
+}  // namespace
+
+std::unique_ptr<Submission> make_common_submission(Processes& processes, Distribution const& grid, Engine& engine,
+                                                   Exchange& exchange) {
+  return std::make_unique<CommonSubmission>(processes, grid, engine, exchange);
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,61 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/session/submission.hpp>
+
+#include <utility>
+
+namespace granary::detail {
+
+namespace {
+
+class LocalSubmission final : public Submission {
+ public:
+  explicit LocalSubmission(Engine& engine) : m_engine(engine) {}
+
+  Submitter& submitter() override { return m_engine; }
+  std::optional<TaskId> submit_while(std::atomic<std::uint64_t> const& counter, std::uint64_t value,
+                                     TaskSubmission const& task, Parameters& parameters) override {
+    return m_engine.submit_while(counter, value, task, parameters);
+  }
+
+  DataId local(DataId data) const override { return data; }
+  DataId add_data(DataDescription description, std::function<DataId(DataDescription)> registration,
+                  std::shared_ptr<void const> /*keep*/) override {
+    return registration(std::move(description));
+  }
+  SharedData add_view(DataDescription description, DataBinding binding,
+                      std::function<SharedData(std::string, DataBinding)> registration) override {
+    return registration(std::move(description.name), std::move(binding));
+  }
+  void retain_data(DataId data) override { m_engine.retain_data(data); }
+  std::string name_of(DataId data) const override { return m_engine.name_of(data); }
+
+  void assign(DataId /*data*/, ProcessId owner) override {
+    if (owner != ProcessId(0))
+      throw InvalidArgument("there is no process " + std::to_string(owner.value()) + ": there is one, process 0");
+  }
+  void share_value(DataId /*data*/, std::span<std::byte> /*bytes*/) override {}
+  Processes* others() const override { return nullptr; }
+  void refuse_with_others(std::string_view /*what*/) const override {}
+
+  void wait() override { m_engine.wait(); }
+  void wait(std::span<DataId const> data, std::span<DataId const> also) override { m_engine.wait(data, also); }
+  void give_up(std::exception_ptr const& why, int /*status*/) override { std::rethrow_exception(why); }
+  bool gave_up() const override { return false; }
+  void abandon(std::exception_ptr const& why) override {
+    m_engine.cancel(why);
+    try {
+      m_engine.wait();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): an exception is on its way already
+    }
+  }
+
+ private:
+  Engine& m_engine;
+};
+
+}  // namespace
+
+std::unique_ptr<Submission> make_local_submission(Engine& engine) { return std::make_unique<LocalSubmission>(engine); }
+
+}  // namespace granary::detail
