@@ -3,7 +3,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/process_exit.hpp>
 #include <granary/detail/core/base/task_error.hpp>
-#include <granary/detail/core/engine/engine_calls.hpp>
+#include <granary/detail/core/engine/engine.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -6,8 +6,9 @@
 #include <granary/detail/core/planner/dispatch/failures.hpp>
 #include <granary/detail/core/planner/dispatch/followers.hpp>
 #include <granary/detail/core/planner/dispatch/policy_news.hpp>
-#include <granary/detail/core/planner/planner.hpp>
+#include <granary/detail/core/planner/options.hpp>
 #include <granary/detail/core/planner/policy_view.hpp>
+#include <granary/detail/core/policy/policy_set.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -33,9 +34,9 @@ inline Topology checked(Topology topology) {
 }
 
 // The parts of the planner, each made of those before it, and the work that the agenda hands to them.
-struct Planner::Implementation {
-  Implementation(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options,
-                 BookingOptions const& booking_options)
+struct PlannerImplementation {
+  PlannerImplementation(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options,
+                        BookingOptions const& booking_options)
       : context{.topology = detail::checked(std::move(topology)), .options = detail::checked(options)},
         policies(detail::checked(std::move(set))),
         estimator(times),

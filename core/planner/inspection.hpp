@@ -3,18 +3,19 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/ids.hpp>
-#include <granary/detail/core/planner/planner.hpp>
 #include <granary/detail/core/policy/plan_board.hpp>
 
 #include <string>
 
 namespace granary::detail {
 
+struct PlannerImplementation;
+
 /// What tests and messages say about the state of a planner; neither policies nor drivers decide by it.
 class GRANARY_EXPORT PlannerInspection {
  public:
   /// The planner must outlive the object.
-  explicit PlannerInspection(Planner const& planner) : m_planner(&planner) {}
+  explicit PlannerInspection(PlannerImplementation const& planner) : m_planner(&planner) {}
 
   [[nodiscard]] PlanBoard const& board() const;
   [[nodiscard]] bool poisoned(DataId data) const;
@@ -26,7 +27,7 @@ class GRANARY_EXPORT PlannerInspection {
   [[nodiscard]] std::string describe_lack_of_room() const;
 
  private:
-  Planner const* m_planner;
+  PlannerImplementation const* m_planner;
 };
 
 }  // namespace granary::detail

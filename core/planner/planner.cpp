@@ -2,6 +2,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/planner/implementation.hpp>
 #include <granary/detail/core/planner/inspection.hpp>
+#include <granary/detail/core/planner/planner.hpp>
 
 #include <algorithm>
 #include <string>
@@ -13,8 +14,8 @@ namespace granary::detail {
 
 Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options,
                  BookingOptions booking)
-    : m_implementation(
-          std::make_unique<Implementation>(std::move(topology), std::move(policies), estimator, options, booking)) {}
+    : m_implementation(std::make_unique<PlannerImplementation>(std::move(topology), std::move(policies), estimator,
+                                                               options, booking)) {}
 
 Planner::~Planner() = default;
 
@@ -351,7 +352,7 @@ bool Planner::held(DataId data) const {
 }
 Statistics const& Planner::statistics() const { return m_implementation->context.statistics; }
 SystemView const& Planner::view() const { return m_implementation->view; }
-PlannerInspection Planner::inspect() const { return PlannerInspection(*this); }
+PlannerInspection Planner::inspect() const { return PlannerInspection(*m_implementation); }
 Scheduler const& Planner::scheduler() const { return *m_implementation->policies.scheduler; }
 Topology const& Planner::topology() const { return m_implementation->context.topology; }
 std::exception_ptr const& Planner::policy_fault() const { return m_implementation->context.policy_fault; }

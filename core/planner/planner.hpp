@@ -22,6 +22,7 @@
 
 namespace granary::detail {
 
+struct PlannerImplementation;
 class PlannerInspection;
 
 /// The present uses of a datum and of the data that share bytes with it.
@@ -123,14 +124,12 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] bool held(DataId data) const;
 
  private:
-  friend class PlannerInspection;
-  struct Implementation;
   void advance();
   bool resolve_stall();
   bool resolve_stall_of_outgoing_values();
   template <class Kind>
   void tell(Kind const& event, NewIds ids = {});
-  std::unique_ptr<Implementation> m_implementation;
+  std::unique_ptr<PlannerImplementation> m_implementation;
 };
 
 }  // namespace granary::detail

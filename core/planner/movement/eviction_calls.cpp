@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/planner/movement/eviction_calls.hpp>
 
-#include <granary/detail/core/planner/movement/memories.hpp>
+#include <granary/detail/core/planner/movement/data_table.hpp>
 
 namespace granary::detail {
 namespace {
@@ -18,11 +18,8 @@ char const* why_not(Datum const& datum, Replica const* replica) {
 
 }  // namespace
 
-DataId EvictionCalls::victim(NodeId node, Memories const& memories) {
-  DataId const data = m_calls.call(
-      "victim", [&] { return m_eviction.victim(node); }, [&] { return m_calls.name_of(node); });
+void EvictionCalls::blame_for(DataId data, NodeId node) {
   auto const& table = m_calls.data();
-  if (!data.valid() || (table.known(data) && memories.evictable(data, node))) return data;
   if (table.known(data)) {
     auto const& datum = table[data];
     m_calls.blame("chose to evict " + m_calls.name_of(data, node) + ", " +
@@ -30,7 +27,6 @@ DataId EvictionCalls::victim(NodeId node, Memories const& memories) {
   } else {
     m_calls.blame("chose to evict " + m_calls.name_of(data, node) + ", which is not registered");
   }
-  return {};
 }
 
 }  // namespace granary::detail

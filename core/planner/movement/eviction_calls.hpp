@@ -6,8 +6,6 @@
 
 namespace granary::detail {
 
-class Memories;
-
 /// The calls of the eviction policy, and whether it keeps its contract: see PolicyCalls.
 class GRANARY_EXPORT EvictionCalls {
   [[nodiscard]] auto naming(DataId data, NodeId node) const {
@@ -22,8 +20,15 @@ class GRANARY_EXPORT EvictionCalls {
   void attach(SystemView const& view, PlanBoard const& board) {
     m_calls.call_to_refuse("attach", [&] { m_eviction.attach(view, board); });
   }
-  /// One that may be evicted, or an invalid id.
-  [[nodiscard]] DataId victim(NodeId node, Memories const& memories);
+  /// A datum of which `evictable(DataId)` holds, or an invalid id.
+  template <class Evictable>
+  [[nodiscard]] DataId victim(NodeId node, Evictable&& evictable) {
+    DataId const data = m_calls.call(
+        "victim", [&] { return m_eviction.victim(node); }, [&] { return m_calls.name_of(node); });
+    if (!data.valid() || (m_calls.data().known(data) && evictable(data))) return data;
+    blame_for(data, node);
+    return {};
+  }
   void replica_added(DataId data, NodeId node) {
     m_calls.call(
         "replica_added", [&] { m_eviction.replica_added(data, node); }, naming(data, node));
@@ -47,6 +52,8 @@ class GRANARY_EXPORT EvictionCalls {
   }
 
  private:
+  void blame_for(DataId data, NodeId node);
+
   EvictionPolicy& m_eviction;
   PolicyCalls m_calls;
 };

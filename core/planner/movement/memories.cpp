@@ -283,7 +283,7 @@ bool Memories::make_room(NodeId id, std::span<Lacking const> places, Bytes high)
   for (auto const& place : places) total += node.ledger.rounded(place.bytes);
   for (;;) {
     if (high + node.evicting < node.ledger.used() - node.ledger.used_from(high) + total) {
-      DataId victim = m_eviction.victim(id, *this);
+      DataId victim = m_eviction.victim(id, [&](DataId data) { return evictable(data, id); });
       auto const reason = victim.valid() ? EvictionReason::Policy : EvictionReason::Fallback;
       bool const stall = m_evict_whatever || (m_working == 0 && m_links.active() == 0);
       if (!victim.valid() && stall) victim = any_victim(id);
@@ -300,7 +300,7 @@ bool Memories::make_room(NodeId id, std::span<Lacking const> places, Bytes high)
 // Enough bytes are free, but fragmented: clears the cheapest range for the first place that finds none.
 bool Memories::clear_range(NodeId id, std::span<Lacking const> places, Bytes high) {
   auto& node = m_nodes[id.index()];
-  DataId const unwanted = m_eviction.victim(id, *this);
+  DataId const unwanted = m_eviction.victim(id, [&](DataId data) { return evictable(data, id); });
   std::vector<Bytes> taken;
   std::vector<DataId> victims;
   for (auto const& place : places) {
