@@ -119,10 +119,4 @@ class GRANARY_EXPORT AsyncFileIo {
   std::unique_ptr<TimedCalls> m_timed_calls;
 };
 
-/// Throws InvalidArgument for options out of range and for an engine that is not available.
-[[nodiscard]] GRANARY_EXPORT std::shared_ptr<AsyncFileIo> make_async_file_io(IoOptions const& options = {});
-
-/// True if the kernel and the build offer io_uring to this process.
-[[nodiscard]] GRANARY_EXPORT bool uring_available();
-
 }  // namespace granary::detail

@@ -3,6 +3,8 @@
 
 #include <granary/detail/core/base/checked.hpp>
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/open_matrix_source.hpp>
 #include <granary/detail/runtime/api/runtime.hpp>
 
 #include <fmt/format.h>

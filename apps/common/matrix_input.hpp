@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
 #include <granary/detail/linalg/files/matrix_source.hpp>
 #include <granary/detail/linalg/generators/generators.hpp>
 

@@ -5,6 +5,7 @@
 #include <granary/detail/core/backends/kokkos_compat.hpp>
 #include <granary/detail/linalg/kernels/kernel_choice.hpp>
 #include <granary/detail/outofcore/async_file_io.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 #include <granary/version.hpp>
 
 #include <fmt/format.h>

@@ -9,6 +9,7 @@
 #include <granary/detail/linalg/kernels/kernel_choice.hpp>
 #include <granary/detail/linalg/kernels/kernel_speed.hpp>
 #include <granary/detail/outofcore/async_file_io.hpp>
+#include <granary/detail/outofcore/io_engines.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/runtime/setup/host_plan.hpp>
 #include <granary/detail/runtime/setup/machine_cache.hpp>

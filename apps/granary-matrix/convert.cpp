@@ -6,9 +6,13 @@
 #include <granary/detail/core/base/partial_file.hpp>
 #include <granary/detail/linalg/files/copy_matrix.hpp>
 #include <granary/detail/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 #include <granary/detail/linalg/files/matrix_market.hpp>
 #include <granary/detail/linalg/files/matrix_sink.hpp>
 #include <granary/detail/linalg/files/npy_sink.hpp>
+#include <granary/detail/linalg/files/open_matrix_source.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 #include <filesystem>
 

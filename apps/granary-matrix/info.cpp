@@ -3,6 +3,7 @@
 
 #include <granary/detail/core/base/printable.hpp>
 #include <granary/detail/linalg/files/csv_file.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 #include <granary/detail/linalg/files/matrix_market.hpp>
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 #include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>

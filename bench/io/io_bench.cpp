@@ -13,6 +13,8 @@
 #include <vector>
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
+#include <granary/detail/outofcore/io_engines.hpp>
 #include <granary/detail/outofcore/scratch_storage.hpp>
 
 namespace {

@@ -4,6 +4,8 @@
 /// Linear algebra for users: calls with a Runtime and matrices. Those in `granary::async` submit their tasks and
 /// return; those in `granary` wait for the result. docs/linalg.md lists them with LAPACK's names.
 #include <granary/detail/linalg/algorithms/io_bounds.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
 #include <granary/detail/linalg/generators/spd_generator.hpp>
 #include <granary/detail/linalg/kernels/blas.hpp>
 #include <granary/detail/linalg/runtime/blas.hpp>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
 
 namespace granary::detail {
 

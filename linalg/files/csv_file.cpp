@@ -13,6 +13,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/printable.hpp>
 #include <granary/detail/linalg/files/csv_text.hpp>
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
 #include <granary/detail/linalg/files/scalar_dispatch.hpp>
 #include <granary/detail/linalg/files/tile_memory.hpp>
 

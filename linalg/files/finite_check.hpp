@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/linalg/files/scalar_type.hpp>
 
 namespace granary::detail {
 

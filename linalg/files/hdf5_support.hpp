@@ -11,7 +11,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/process_exit.hpp>
-#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/scalar_type.hpp>
 
 namespace granary::detail {
 

@@ -1,14 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <complex>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <string_view>
 
-#include <granary/detail/linalg/files/matrix_market.hpp>
-
 namespace granary::detail {
+
+/// The next word of a line, between blanks, which is removed from the text; empty if there is none.
+[[nodiscard]] std::string_view take_word(std::string_view& text);
+
+/// True if a line has blanks alone.
+[[nodiscard]] bool has_nothing(std::string_view text);
 
 /// Reads a text line by line, with lines of bounded length.
 class LineReader {
@@ -29,40 +33,6 @@ class LineReader {
   std::ifstream m_file;
   std::uint64_t m_line = 0;
   std::uint64_t m_byte = 0;
-};
-
-/// The entries of a Matrix Market file, in the order of the text.
-class MarketEntries {
- public:
-  struct Entry {
-    std::uint64_t row;
-    std::uint64_t col;
-    std::complex<double> value;
-  };
-
-  explicit MarketEntries(MatrixMarketInfo const& info);
-
-  [[nodiscard]] bool more() const { return m_read < m_info.entries; }
-  /// Arrays: the column of the next entry.
-  [[nodiscard]] std::uint64_t column() const { return m_col; }
-  /// Throws DataError if the entry is missing, malformed, not finite, out of range, or above the diagonal of a file
-  /// that holds a triangle.
-  [[nodiscard]] Entry next();
-  /// Throws DataError if there is text after the last entry.
-  void require_end();
-
- private:
-  [[nodiscard]] bool next_values();
-  double number(std::string_view& text);
-  std::uint64_t index(std::string_view& text, std::uint64_t extent);
-  void step();
-
-  MatrixMarketInfo m_info;
-  LineReader m_reader;
-  std::string m_line;
-  std::uint64_t m_read = 0;
-  std::uint64_t m_row = 0;
-  std::uint64_t m_col = 0;
 };
 
 }  // namespace granary::detail

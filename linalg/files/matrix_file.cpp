@@ -263,12 +263,6 @@ std::vector<std::string> dataset_names(std::string const& path, std::vector<std:
 
 }  // namespace
 
-Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols, ScalarType type) {
-  if (auto const bytes = checked_product({rows, cols, size_of(type)})) return *bytes;
-  throw DataError(name + " has " + std::to_string(rows) + " x " + std::to_string(cols) + " elements of " +
-                  std::to_string(size_of(type)) + " bytes, more than the maximum of 2^63 - 1 bytes");
-}
-
 MatrixFileInfo open_matrix_file(std::string const& text) {
   auto const spec = split(text);
   require_readable(spec.path);

@@ -17,7 +17,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/partial_file.hpp>
 #include <granary/detail/linalg/files/dead_run.hpp>
-#include <granary/detail/linalg/files/market_text.hpp>
+#include <granary/detail/linalg/files/market_entries.hpp>
 #include <granary/detail/linalg/files/scalar_dispatch.hpp>
 #include <granary/detail/linalg/files/tile_memory.hpp>
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <granary/detail/core/base/export.hpp>
-#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/data/tile_grid.hpp>
+#include <granary/detail/linalg/files/scalar_type.hpp>
 #include <granary/detail/outofcore/storage.hpp>
 
 namespace granary {

@@ -11,6 +11,7 @@
 #include <granary/detail/linalg/files/dead_run.hpp>
 #include <granary/detail/linalg/files/hdf5_support.hpp>
 #include <granary/detail/linalg/files/line_extents.hpp>
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
 
 namespace granary {
 

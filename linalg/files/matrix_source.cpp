@@ -1,12 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/linalg/files/matrix_source.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/linalg/files/finite_check.hpp>
-#include <granary/detail/linalg/files/source_kinds.hpp>
 
 namespace granary {
 
@@ -37,25 +35,6 @@ void MatrixSource::write_async(std::uint64_t slot, std::byte const*, Bytes, IoCo
 std::string MatrixSource::describe(std::uint64_t slot) const {
   return "tile (" + std::to_string(m_tiling.row_of(slot)) + ", " + std::to_string(m_tiling.col_of(slot)) + ") of " +
          m_name;
-}
-
-std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part,
-                                                 std::shared_ptr<AsyncFileIo> io, std::string const& scratch) {
-  using Arrangement = MatrixFileInfo::Arrangement;
-  if (info.arrangement == Arrangement::Contiguous)
-    return detail::make_contiguous_source(info, tile, part, std::move(io));
-  bool const chunk_is_tile =
-      info.chunk_rows == std::min(tile, info.rows) && info.chunk_cols == std::min(tile, info.cols);
-  bool const one_chunk = info.chunk_rows == info.rows && info.chunk_cols == info.cols;
-  if (info.arrangement == Arrangement::Chunked && (chunk_is_tile || one_chunk)) {
-    if (auto chunks = detail::map_chunks(info)) {
-      if (chunk_is_tile) return detail::make_chunk_source(info, std::move(*chunks), tile, part, std::move(io));
-      auto contiguous = info;
-      contiguous.first_byte = chunks->at(0);
-      return detail::make_contiguous_source(contiguous, tile, part, std::move(io));
-    }
-  }
-  return detail::make_hdf5_source(info, tile, part, std::move(io), scratch);
 }
 
 }  // namespace granary

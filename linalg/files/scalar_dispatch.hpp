@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/scalar_type.hpp>
 
 namespace granary::detail {
 

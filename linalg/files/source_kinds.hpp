@@ -5,7 +5,9 @@
 #include <string>
 
 #include <granary/detail/linalg/files/chunk_map.hpp>
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
 #include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/outofcore/async_file_io.hpp>
 
 namespace granary::detail {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/linalg/files/matrix_file.hpp>
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
 #include <granary/detail/linalg/generators/generators.hpp>
 
 namespace granary {

@@ -11,7 +11,7 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/linalg/files/scalar_dispatch.hpp>
-#include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/linalg/generators/random_entries.hpp>
 #include <granary/detail/outofcore/io_thread.hpp>
 
 namespace granary {

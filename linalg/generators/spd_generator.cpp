@@ -3,6 +3,8 @@
 
 #include <granary/detail/linalg/files/copy_matrix.hpp>
 #include <granary/detail/linalg/files/matrix_sink.hpp>
+#include <granary/detail/linalg/generators/generators.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 namespace granary {
 
@@ -15,7 +17,7 @@ void write_random_spd(std::string const& path, std::uint64_t n, std::uint64_t ti
                       std::string const& dataset) {
   auto const source = make_random_spd_source(n, tile, seed, type);
   MatrixSink sink(
-      make_async_file_io(), path,
+      detail::make_async_file_io(), path,
       {.rows = n, .cols = n, .tile = tile, .scalar_type = type, .part = MatrixPart::All, .dataset = dataset});
   copy_matrix(*source, sink, 2 * round_up(sink.largest_tile_bytes(), io_alignment));
   sink.commit();

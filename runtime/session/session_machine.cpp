@@ -10,6 +10,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/engine/statistics.hpp>
 #include <granary/detail/core/model/peers.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 #include <granary/detail/outofcore/scratch_storage.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/runtime/setup/configure.hpp>

@@ -5,6 +5,7 @@
 #include <granary/detail/core/backends/discover.hpp>
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/outofcore/disk_node.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 #include <granary/detail/outofcore/scratch_storage.hpp>
 
 #include <spdlog/spdlog.h>

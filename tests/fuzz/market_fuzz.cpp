@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads Matrix Market files: headers, and the entries of small matrices.
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
 #include <granary/detail/linalg/files/matrix_market.hpp>
 
 #include "tests/fuzz/no_output.hpp"

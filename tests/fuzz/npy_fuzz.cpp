@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads .npy files: headers, and the tiles of small matrices.
+#include <granary/detail/linalg/files/matrix_file.hpp>
 
 #include "tests/fuzz/read_tiles.hpp"
 #include "tests/fuzz/target.hpp"

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/files/open_matrix_source.hpp>
 #include <granary/detail/linalg/files/tile_memory.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -11,6 +11,8 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/random.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
+#include <granary/detail/outofcore/io_engines.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/message_of.hpp"

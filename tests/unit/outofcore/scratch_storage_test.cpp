@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 #include "tests/support/faulty_storage.hpp"
 #include "tests/support/io_support.hpp"

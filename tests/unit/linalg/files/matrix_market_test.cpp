@@ -8,6 +8,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/linalg/files/npy_sink.hpp>
 #include <granary/detail/linalg/generators/generators.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/message_of.hpp"

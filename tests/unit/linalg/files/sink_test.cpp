@@ -7,8 +7,11 @@
 #include <complex>
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 #include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/files/open_matrix_source.hpp>
 #include <granary/detail/linalg/generators/spd_generator.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/matrix_file_support.hpp"

@@ -10,8 +10,10 @@
 #include <string>
 
 #include <granary/detail/linalg/files/matrix_source.hpp>
+#include <granary/detail/linalg/files/open_matrix_source.hpp>
 #include <granary/detail/linalg/runtime/file_matrix.hpp>
 #include <granary/detail/linalg/runtime/norm.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 #include "tests/support/file_size_limit.hpp"
 #include "tests/support/io_support.hpp"

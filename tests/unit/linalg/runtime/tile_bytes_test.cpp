@@ -2,6 +2,8 @@
 // Tiles need only the memory of their elements: under the memory limit, in transfers from and to files, and on devices.
 #include <granary/detail/linalg/files/copy_matrix.hpp>
 #include <granary/detail/linalg/files/npy_sink.hpp>
+#include <granary/detail/linalg/files/open_matrix_source.hpp>
+#include <granary/detail/outofcore/io_engine_choice.hpp>
 
 #include <vector>
 
