@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/linalg/algorithms/singular.hpp>
+#include <granary/detail/linalg/tiles/singular.hpp>
 
 #include "apps/common/processes.hpp"
 #include "apps/common/program.hpp"

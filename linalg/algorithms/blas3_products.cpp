@@ -3,6 +3,7 @@
 #include <granary/detail/core/model/owned_data.hpp>
 #include <granary/detail/linalg/algorithms/blas3.hpp>
 #include <granary/detail/linalg/algorithms/operands.hpp>
+#include <granary/detail/linalg/data/op_tiles.hpp>
 #include <granary/detail/linalg/tiles/blas3.hpp>
 #include <granary/detail/linalg/tiles/elementwise.hpp>
 

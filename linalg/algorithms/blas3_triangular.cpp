@@ -2,11 +2,13 @@
 #include <granary/detail/linalg/algorithms/blas3.hpp>
 #include <granary/detail/linalg/algorithms/operands.hpp>
 #include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/left_triangle.hpp>
+#include <granary/detail/linalg/tiles/trsm.hpp>
 
 namespace granary {
 namespace {
 
-using detail::OpTiles;
+using detail::LeftTriangle;
 
 template <class T>
 void check(char const* algorithm, Side side, Uplo uplo, TiledMatrix<T> const& a, TiledMatrix<T> const& b) {
@@ -16,27 +18,6 @@ void check(char const* algorithm, Side side, Uplo uplo, TiledMatrix<T> const& a,
   detail::require_part(algorithm, {"B", b}, MatrixPart::All);
   detail::require_distinct(algorithm, "A", a, "B", b);
 }
-
-// A triangular A on the left of B. A on the right of B is on the left of B^T, which has the same bytes: (B op(A))^T =
-// op(A^T) B^T for each of the three ops.
-template <class T>
-struct LeftTriangle {
-  LeftTriangle(Side side, Uplo stored, Op operation, TiledMatrix<T> const& triangle, TiledMatrix<T> const& rhs)
-      : a(side == Side::Left ? triangle : triangle.transposed()),
-        b(side == Side::Left ? rhs : rhs.transposed()),
-        uplo(side == Side::Left ? stored : flip(stored)),
-        op(operation),
-        op_of_a(op, a),
-        op_is_lower((uplo == Uplo::Lower) == (op == Op::NoTrans)) {}
-  LeftTriangle(LeftTriangle const&) = delete;
-  LeftTriangle& operator=(LeftTriangle const&) = delete;
-
-  TiledMatrix<T> a, b;
-  Uplo uplo;
-  Op op;
-  OpTiles<T> op_of_a;
-  bool op_is_lower;
-};
 
 // B := 0, without reading the values of A.
 template <class T>
@@ -49,19 +30,6 @@ void clear(TaskEmitter& tasks, LeftTriangle<T> const& problem) {
   }
 }
 
-// Bottom levels in a solve of `count` steps, with time 1 for a solve and 2 for an update. The longest path from a solve
-// leads through the update of the next step's tile; from an update, through the later updates of its tile and the
-// tile's solve.
-struct SolveLevels {
-  std::uint64_t count;
-  [[nodiscard]] std::int64_t solve(std::uint64_t step) const {
-    return static_cast<std::int64_t>(1 + 3 * (count - 1 - step));
-  }
-  [[nodiscard]] std::int64_t update(std::uint64_t later, std::uint64_t step) const {
-    return static_cast<std::int64_t>(2 * (later - step)) + solve(later);
-  }
-};
-
 }  // namespace
 
 template <class T>
@@ -70,28 +38,7 @@ void trsm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
   check("trsm", side, uplo_a, matrix_a, matrix_b);
   LeftTriangle<T> const problem(side, uplo_a, op_a, matrix_a, matrix_b);
   if (alpha == T(0)) return clear(tasks, problem);
-  auto const& [a, b, uplo, op, op_of_a, op_is_lower] = problem;
-  auto const steps = b.grid().tile_rows();
-  auto const cols = b.grid().tile_cols();
-  auto const row = [&](std::uint64_t step) { return problem.op_is_lower ? step : steps - 1 - step; };
-  SolveLevels const levels{steps};
-  for (std::uint64_t s = 0; s < steps; ++s) {
-    auto const k = row(s);
-    // Every tile of B is scaled by alpha in the first step.
-    T const scale = s == 0 ? alpha : T(1);
-    for (std::uint64_t j = 0; j < cols; ++j) {
-      // B(k,j) := op(A)(k,k)^-1 B(k,j)
-      tiles::trsm(tasks.at(k, j, k), Side::Left, uplo, op, diag, scale, a(k, k), b(k, j), levels.solve(s));
-    }
-    for (std::uint64_t later = s + 1; later < steps; ++later) {
-      auto const i = row(later);
-      for (std::uint64_t j = 0; j < cols; ++j) {
-        // B(i,j) := B(i,j) - op(A)(i,k) B(k,j)
-        tiles::gemm(tasks.at(i, j, k), op, Op::NoTrans, T(-1), op_of_a(i, k), b(k, j), scale, b(i, j),
-                    levels.update(later, s));
-      }
-    }
-  }
+  tiles::trsm(tasks, problem, diag, alpha);
 }
 
 template <class T>

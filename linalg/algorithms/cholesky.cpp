@@ -3,9 +3,9 @@
 #include <granary/detail/core/base/error_kinds.hpp>
 #include <granary/detail/linalg/algorithms/blas3.hpp>
 #include <granary/detail/linalg/algorithms/cholesky.hpp>
-#include <granary/detail/linalg/algorithms/not_positive_definite.hpp>
 #include <granary/detail/linalg/algorithms/operands.hpp>
 #include <granary/detail/linalg/tiles/blas3.hpp>
+#include <granary/detail/linalg/tiles/not_positive_definite.hpp>
 #include <granary/detail/linalg/tiles/stacked.hpp>
 
 #include <algorithm>
@@ -23,6 +23,12 @@ namespace {
   return true;
 }();
 
+// The finer graph of a task on a diagonal tile.
+template <class T>
+void potrf_of_sub_tiles(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t first) {
+  potrf(tasks, a, {.first = first});
+}
+
 // One task per call, on tiles of the lower form: the stored lower triangle, or the transpose of the stored upper one.
 // That transpose is the conjugate of A, and its factor is the transpose of U.
 template <class T>
@@ -39,7 +45,7 @@ class CholeskyTasks {
 
   // A(k,k) := L(k,k)
   void potrf(std::uint64_t k) {
-    tiles::potrf<T>(m_tasks.at(k, k, k), Uplo::Lower, m_a(k, k), m_first + m_a.grid().first(k),
+    tiles::potrf<T>(m_tasks.at(k, k, k), Uplo::Lower, m_a(k, k), m_first + m_a.grid().first(k), potrf_of_sub_tiles<T>,
                     priority(m_levels.potrf(k)));
   }
   // A(i,k) := A(i,k) L(k,k)^-H, and the same for the tiles below in the same stack

@@ -3,9 +3,9 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/linalg/algorithms/factor_order.hpp>
-#include <granary/detail/linalg/algorithms/not_positive_definite.hpp>
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
 #include <granary/detail/linalg/priorities/cholesky.hpp>
+#include <granary/detail/linalg/tiles/not_positive_definite.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 namespace granary {

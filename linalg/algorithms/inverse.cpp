@@ -5,6 +5,7 @@
 #include <granary/detail/linalg/tiles/blas3.hpp>
 #include <granary/detail/linalg/tiles/elementwise.hpp>
 #include <granary/detail/linalg/tiles/stacked.hpp>
+#include <granary/detail/linalg/tiles/trsm.hpp>
 
 #include <algorithm>
 #include <string>

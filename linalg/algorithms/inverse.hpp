@@ -3,8 +3,8 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/units.hpp>
-#include <granary/detail/linalg/algorithms/singular.hpp>
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/tiles/singular.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 /// The inverse of a Hermitian positive definite matrix from its Cholesky factor, whole or its diagonal alone. T is one

@@ -8,6 +8,7 @@
 #include <granary/detail/linalg/tiles/blas3.hpp>
 #include <granary/detail/linalg/tiles/lu.hpp>
 #include <granary/detail/linalg/tiles/stacked.hpp>
+#include <granary/detail/linalg/tiles/trsm.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -25,7 +26,7 @@ class PivotedTasks {
         m_pivots(pivots),
         m_options(options),
         m_stack(options.inner_tile != 0 ? 1 : std::max<std::uint64_t>(1, options.stack)),
-        m_growth(tasks, a, detail::growth_of(options)) {}
+        m_growth(tasks, a, options.growth ? &*options.growth : nullptr) {}
 
   // P(k) A(k:,k) = L(k:,k) U(k,k), in one task if possible.
   void panel(std::uint64_t k) {

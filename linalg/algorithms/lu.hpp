@@ -4,10 +4,10 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/linalg/algorithms/factor_order.hpp>
 #include <granary/detail/linalg/algorithms/pivot_growth.hpp>
-#include <granary/detail/linalg/algorithms/singular.hpp>
 #include <granary/detail/linalg/data/pivots.hpp>
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
 #include <granary/detail/linalg/priorities/lu.hpp>
+#include <granary/detail/linalg/tiles/singular.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 #include <cstddef>
@@ -80,9 +80,6 @@ GRANARY_EXPORT void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuO
 template <class T>
 GRANARY_EXPORT void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
                           LuOptions const& options = {});
-
-/// The direction of row exchanges: as in the factorization, or back.
-enum class GRANARY_EXPORT SwapDirection { Forward, Backward };
 
 /// B := P B (forward) or P^T B (backward) with the row exchanges of a factorization of a matrix with the grid
 /// `factored`; B has its tile size and number of rows.

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/algorithms/pivot_growth.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
 #include <granary/detail/linalg/tiles/lu.hpp>
 
 #include <optional>
@@ -25,7 +26,6 @@ inline void require_growth(char const* function, TileGrid const& grid, std::opti
 inline MatrixPart part_in_factor(std::uint64_t k, std::uint64_t j) {
   return k == j ? MatrixPart::Upper : MatrixPart::All;
 }
-inline GrowthData const* growth_of(LuOptions const& options) { return options.growth ? &*options.growth : nullptr; }
 
 // Submits separate tasks that measure the growth, if requested.
 template <class T>

@@ -2,16 +2,23 @@
 #include <granary/detail/linalg/algorithms/lu.hpp>
 #include <granary/detail/linalg/algorithms/lu_growth.hpp>
 #include <granary/detail/linalg/algorithms/operands.hpp>
-#include <granary/detail/linalg/algorithms/singular.hpp>
 #include <granary/detail/linalg/tiles/blas3.hpp>
 #include <granary/detail/linalg/tiles/lu.hpp>
 #include <granary/detail/linalg/tiles/measured.hpp>
+#include <granary/detail/linalg/tiles/singular.hpp>
+#include <granary/detail/linalg/tiles/trsm.hpp>
 
 #include <algorithm>
 #include <string>
 
 namespace granary {
 namespace {
+
+// The finer graph of a task on a diagonal tile.
+template <class T>
+void getrf_of_sub_tiles(TaskEmitter& tasks, TiledMatrix<T> const& a, double tiny, std::uint64_t first) {
+  getrf_nopiv(tasks, a, {.tiny = tiny, .first = first});
+}
 
 // One task per call, and the measurement of the growth.
 template <class T>
@@ -25,12 +32,13 @@ class NopivTasks {
         m_measuring_tasks(m_measuring, tasks.source_line()),
         m_measures(options.growth && tasks.inner_tile() == 0),
         m_tasks(m_measures ? m_measuring_tasks : tasks),
-        m_growth(tasks, a, m_measures ? nullptr : detail::growth_of(options)) {}
+        m_growth(tasks, a, options.growth && !m_measures ? &*options.growth : nullptr) {}
 
   // A(k,k) := L(k,k) U(k,k)
   void getrf(std::uint64_t k) {
     change(k, k, k, m_levels.getrf(k), [&](TaskEmitter& tasks, std::int64_t level) {
-      tiles::getrf_nopiv<T>(tasks, m_a(k, k), m_options.first + m_a.grid().first(k), m_options.tiny, level);
+      tiles::getrf_nopiv<T>(tasks, m_a(k, k), m_options.first + m_a.grid().first(k), m_options.tiny,
+                            getrf_of_sub_tiles<T>, level);
     });
   }
   // A(k,j) := L(k,k)^-1 A(k,j)

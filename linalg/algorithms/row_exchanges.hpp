@@ -2,7 +2,8 @@
 #pragma once
 
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/linalg/algorithms/lu.hpp>
+#include <granary/detail/linalg/data/pivots.hpp>
+#include <granary/detail/linalg/data/tiled_matrix.hpp>
 #include <granary/detail/linalg/tiles/lu.hpp>
 
 #include <algorithm>

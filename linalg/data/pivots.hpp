@@ -21,6 +21,9 @@ struct GRANARY_EXPORT PivotData {
   std::vector<DataId> panels;
 };
 
+/// The direction of row exchanges: as in the factorization, or back.
+enum class GRANARY_EXPORT SwapDirection { Forward, Backward };
+
 /// Bytes of the datum of panel k of a matrix with that grid: 24 for each row of its top tile, plus 8.
 [[nodiscard]] GRANARY_EXPORT Bytes pivot_bytes(TileGrid const& grid, std::uint64_t k);
 

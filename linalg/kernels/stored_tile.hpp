@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/linalg/kernels/kernel_choice.hpp>
-#include <granary/detail/linalg/kernels/tile_kernels.hpp>
+#include <granary/detail/linalg/kernels/tile_view.hpp>
 
 #include <algorithm>
 #include <cstddef>

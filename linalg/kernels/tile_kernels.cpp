@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/linalg/kernels/blas.hpp>
 #include <granary/detail/linalg/kernels/tile_blas3.hpp>
+#include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <algorithm>
 #include <cstddef>

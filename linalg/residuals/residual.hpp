@@ -6,10 +6,10 @@
 #include <granary/detail/linalg/data/pivots.hpp>
 #include <granary/detail/linalg/data/scalar.hpp>
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
+#include <granary/detail/linalg/residuals/residual_data.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 #include <cstdint>
-#include <vector>
 
 /// The scaled residuals of LAPACK's own tests, as tasks on at most three tiles each. LAPACK requires a result below 30;
 /// backward stable routines reach less than 1 for most matrices.
@@ -17,15 +17,6 @@
 /// Products are accumulated in T, block by block in temporary tiles that fit in a given memory; differences and column
 /// sums use double precision. T is one of the four scalars; all matrices of a call have one tile size.
 namespace granary {
-
-/// Data of one double each that the tasks overwrite. Pass their values to scaled_residual().
-struct GRANARY_EXPORT ResidualData {
-  DataId residual;  ///< largest 1-norm of a column of the difference; for a solve, divided by the 1-norm of X's column
-  DataId norm;      ///< the 1-norm of the matrix
-  /// Of a solve, for each tile column of X: a double for each of its columns, the 1-norm of the difference divided by
-  /// X's. Empty: not wanted.
-  std::vector<DataId> columns = {};
-};
 
 /// Tiles per side of the blocks of residual tiles: the largest c for which c² accumulators, a column of 2 c tiles of
 /// the factor and 2 c prefetched tiles fit in `memory`; at least 1, at most the number of tiles per row.

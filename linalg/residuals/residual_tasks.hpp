@@ -4,7 +4,7 @@
 #include <granary/detail/core/model/owned_data.hpp>
 #include <granary/detail/linalg/data/scalar.hpp>
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
-#include <granary/detail/linalg/residuals/residual.hpp>
+#include <granary/detail/linalg/residuals/residual_data.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
 #include <algorithm>

@@ -1,9 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/linalg/algorithms/blas3.hpp>
-#include <granary/detail/linalg/algorithms/cholesky.hpp>
-#include <granary/detail/linalg/algorithms/not_positive_definite.hpp>
 #include <granary/detail/linalg/tiles/blas3.hpp>
 #include <granary/detail/linalg/tiles/expand.hpp>
+#include <granary/detail/linalg/tiles/not_positive_definite.hpp>
 #include <granary/detail/linalg/tiles/tile_call.hpp>
 
 namespace granary::tiles {
@@ -71,41 +69,37 @@ void run_hemm(KernelCall const& call, Lane const&... lane) {
 }
 
 template <class T, class... Lane>
-void run_trsm(KernelCall const& call, Lane const&... lane) {
-  auto const& p = parameters_of<Call<T>>(call);
-  kernels::trsm(lane..., p.side, p.uplo, p.op_a, p.diag, p.alpha, input_tile<T>(call, 0, p.a),
-                output_tile<T>(call, 1, p.b));
-}
-
-template <class T, class... Lane>
 void run_trmm(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<Call<T>>(call);
   kernels::trmm(lane..., p.side, p.uplo, p.op_a, p.diag, p.alpha, input_tile<T>(call, 0, p.a),
                 output_tile<T>(call, 1, p.b));
 }
 
+template <class T>
 struct PotrfCall {
   TileShape a;
   std::int32_t inner = 0;
   Uplo uplo = Uplo::Lower;
   std::uint64_t first = 0;
+  TiledPotrf<T> tiled = nullptr;
 };
 
 template <class T>
 void run_potrf(KernelCall const& call) {
-  auto const& p = parameters_of<PotrfCall>(call);
+  auto const& p = parameters_of<PotrfCall<T>>(call);
   int const minor = kernels::potrf(p.uplo, output_tile<T>(call, 0, p.a));
   if (minor > 0) throw NotPositiveDefinite(p.first + static_cast<std::uint64_t>(minor));
 }
 
 template <class T>
 void launch_potrf(KernelCall const& call, DeviceLane const& lane) {
-  auto const& p = parameters_of<PotrfCall>(call);
+  auto const& p = parameters_of<PotrfCall<T>>(call);
   kernels::potrf(lane, p.uplo, output_tile<T>(call, 0, p.a));
 }
 
+template <class T>
 void check_potrf(void const* parameters, KernelReport const& report) {
-  auto const& p = *static_cast<PotrfCall const*>(parameters);
+  auto const& p = *static_cast<PotrfCall<T> const*>(parameters);
   if (report.info > 0) throw NotPositiveDefinite(p.first + static_cast<std::uint64_t>(report.info));
 }
 
@@ -147,32 +141,11 @@ void expand_herk(void const* parameters, InnerGraph& graph) {
 }
 
 template <class T>
-void expand_trsm(void const* parameters, InnerGraph& graph) {
-  auto const& p = *static_cast<Call<T> const*>(parameters);
-  if (!splits(p.b, p.inner)) return;
-  TaskEmitter tasks(graph);
-  auto const b = sub_tiles<T>(graph, 1, p.b, p.inner);
-  bool const left = p.side == Side::Left;
-  auto const count = left ? b.grid().tile_cols() : b.grid().tile_rows();
-  if (count == 1) {
-    auto const a = sub_tiles<T>(graph, 0, p.a, p.inner, part_of(p.uplo));
-    return granary::trsm(tasks, p.side, p.uplo, p.op_a, p.diag, p.alpha, a, b);
-  }
-  auto const whole = detail::shape_now<T>(graph, 0, p.a);
-  TileRef const a{whole, graph.part(0, 0)};
-  for (std::uint64_t i = 0; i < count; ++i) {
-    auto const panel = left ? rows_of_op<T>(graph, 1, p.b, Op::Trans, b.grid().first(i), b(0, i).cols)
-                            : rows_of_op<T>(graph, 1, p.b, Op::NoTrans, b.grid().first(i), b(i, 0).rows);
-    trsm(tasks, p.side, p.uplo, p.op_a, p.diag, p.alpha, a, panel);
-  }
-}
-
-template <class T>
 void expand_potrf(void const* parameters, InnerGraph& graph) {
-  auto const& p = *static_cast<PotrfCall const*>(parameters);
+  auto const& p = *static_cast<PotrfCall<T> const*>(parameters);
   if (!splits(p.a, p.inner)) return;
   TaskEmitter tasks(graph);
-  granary::potrf(tasks, sub_tiles<T>(graph, 0, p.a, p.inner, part_of(p.uplo)), {.first = p.first});
+  p.tiled(tasks, sub_tiles<T>(graph, 0, p.a, p.inner, part_of(p.uplo)), p.first);
 }
 
 template <class T>
@@ -187,20 +160,10 @@ template <class T>
 Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", run_hemm<T>,
                                              on_lane<run_hemm<T, DeviceLane>>);
 template <class T>
-Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>,
-                                                   on_lane<run_trsm<T, DeviceLane>>);
-// The solves of an LU factorization have separate names, as in the DARTS paper: their speeds differ on devices.
-template <class T>
-Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>,
-                                                      on_lane<run_trsm<T, DeviceLane>>);
-template <class T>
-Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>,
-                                                      on_lane<run_trsm<T, DeviceLane>>);
-template <class T>
 Codelet const trmm_codelet = tile_codelet<T>("trmm", run_trmm<T>, on_lane<run_trmm<T, DeviceLane>>);
 template <class T>
 Codelet const potrf_codelet = expandable_codelet<T>("potrf", run_potrf<T>, expand_potrf<T>, on_lane<launch_potrf<T>>,
-                                                    check_potrf);
+                                                    check_potrf<T>);
 
 // Entries of C that its task updates, times the inner dimension.
 double volume(TileRef const& c, std::int32_t inner) {
@@ -244,17 +207,6 @@ void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, T
 }
 
 template <class T>
-void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
-          std::int64_t priority) {
-  Call<T> call{a.shape(), b.shape(), tasks.inner_tile(), alpha, T(0), side, uplo, op, {}, diag};
-  auto const& codelet = op != Op::NoTrans                            ? trsm_codelet<T>
-                        : side == Side::Left && uplo == Uplo::Lower  ? trsm_ll_codelet<T>
-                        : side == Side::Right && uplo == Uplo::Upper ? trsm_ru_codelet<T>
-                                                                     : trsm_codelet<T>;
-  tasks.emit(codelet, {read(a), read_write(b)}, priority, flops_of<T>(volume(b, a.rows) / 2), call);
-}
-
-template <class T>
 void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
           std::int64_t priority) {
   Call<T> call{a.shape(), b.shape(), 0, alpha, T(0), side, uplo, op, {}, diag};
@@ -262,10 +214,11 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, T
 }
 
 template <class T>
-void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, std::int64_t priority) {
+void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, TiledPotrf<T> tiled,
+           std::int64_t priority) {
   double const n = a.rows;
   tasks.emit(potrf_codelet<T>, {read_write(a)}, priority, flops_of<T>(n * n * n / 6),
-             PotrfCall{a.shape(), tasks.inner_tile(), uplo, first});
+             PotrfCall<T>{a.shape(), tasks.inner_tile(), uplo, first, tiled});
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                                       \
@@ -273,9 +226,8 @@ void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first,
   template void herk<T>(TaskEmitter&, Uplo, Op, RealOf<T>, TileRef const&, RealOf<T>, TileRef const&, std::int64_t); \
   template void syrk(TaskEmitter&, Uplo, Op, T, TileRef const&, T, TileRef const&, std::int64_t);                    \
   template void hemm(TaskEmitter&, Side, Uplo, T, TileRef const&, TileRef const&, T, TileRef const&, std::int64_t);  \
-  template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t);           \
   template void trmm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t);           \
-  template void potrf<T>(TaskEmitter&, Uplo, TileRef const&, std::uint64_t, std::int64_t);
+  template void potrf<T>(TaskEmitter&, Uplo, TileRef const&, std::uint64_t, TiledPotrf<T>, std::int64_t);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 GRANARY_INSTANTIATE(Kokkos::complex<float>)

@@ -33,20 +33,21 @@ template <class T>
 void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, TileRef const& b, T beta,
           TileRef const& c, std::int64_t priority = 0);
 
-/// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular. m n k flops (4 m n k), k the order of A.
-template <class T>
-void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
-          std::int64_t priority = 0);
-
 /// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular. m n k flops (4 m n k), k the order of A.
 template <class T>
 void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
           std::int64_t priority = 0);
 
-/// A := L with A = L L^H (lower), or A := U with A = U^H U (upper). The task throws NotPositiveDefinite; `first` is the
-/// tile's first row in the matrix, for its message. n³/3 flops (4 n³/3).
+/// The factorization of a matrix of several tiles; `first` is its first row in a larger matrix.
 template <class T>
-void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, std::int64_t priority = 0);
+using TiledPotrf = void (*)(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t first);
+
+/// A := L with A = L L^H (lower), or A := U with A = U^H U (upper). The task throws NotPositiveDefinite; `first` is the
+/// tile's first row in the matrix, for its message. `tiled` emits the task's finer graph, on the sub-tiles. n³/3 flops
+/// (4 n³/3).
+template <class T>
+void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, TiledPotrf<T> tiled,
+           std::int64_t priority = 0);
 
 /// Replaces one triangle of A by its inverse. The task throws Singular if diagonal entry k is zero; `first` is the
 /// tile's first row in the matrix, for its message. n³/3 flops (4 n³/3).

@@ -1,6 +1,4 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/linalg/algorithms/lu.hpp>
-#include <granary/detail/linalg/algorithms/singular.hpp>
 #include <granary/detail/linalg/data/pivots.hpp>
 #include <granary/detail/linalg/kernels/lu_kernels.hpp>
 #include <granary/detail/linalg/kernels/panel_kernels.hpp>
@@ -8,6 +6,7 @@
 #include <granary/detail/linalg/tiles/lu.hpp>
 #include <granary/detail/linalg/tiles/panel_blocks.hpp>
 #include <granary/detail/linalg/tiles/panel_call.hpp>
+#include <granary/detail/linalg/tiles/singular.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -33,8 +32,15 @@ using detail::TileStack;
 struct GetrfCall {
   TileShape a;
   std::uint64_t first = 0;
+};
+
+template <class T>
+struct NopivCall {
+  TileShape a;
+  std::uint64_t first = 0;
   double tiny = 0;
   std::int32_t inner = 0;  // see TaskEmitter::inner_tile
+  TiledGetrf<T> tiled = nullptr;
 };
 
 // The panel's datum, from the access with that number; `top` is its top tile.
@@ -45,7 +51,7 @@ template <class Tile>
 
 template <class T>
 void run_getrf_nopiv(KernelCall const& call) {
-  auto const& p = parameters_of<GetrfCall>(call);
+  auto const& p = parameters_of<NopivCall<T>>(call);
   auto const a = output_tile<T>(call, 0, p.a);
   double const limit = p.tiny > 0 ? p.tiny * static_cast<double>(kernels::max_modulus<T>({}, TileView<T const>(a))) : 0;
   int const bad = kernels::getrf_nopiv<T>(kernels::BadPivot::Stop, static_cast<RealOf<T>>(limit), a);
@@ -56,21 +62,22 @@ void run_getrf_nopiv(KernelCall const& call) {
 
 template <class T>
 void launch_getrf_nopiv(KernelCall const& call, DeviceLane const& lane) {
-  auto const& p = parameters_of<GetrfCall>(call);
+  auto const& p = parameters_of<NopivCall<T>>(call);
   kernels::getrf_nopiv(lane, p.tiny, output_tile<T>(call, 0, p.a));
 }
 
+template <class T>
 void check_getrf_nopiv(void const* parameters, KernelReport const& report) {
-  auto const& p = *static_cast<GetrfCall const*>(parameters);
+  auto const& p = *static_cast<NopivCall<T> const*>(parameters);
   if (report.info > 0) throw Singular(p.first + static_cast<std::uint64_t>(report.info), report.value);
 }
 
 template <class T>
 void expand_getrf_nopiv(void const* parameters, InnerGraph& graph) {
-  auto const& p = *static_cast<GetrfCall const*>(parameters);
+  auto const& p = *static_cast<NopivCall<T> const*>(parameters);
   if (!detail::splits(p.a, p.inner)) return;
   TaskEmitter tasks(graph);
-  granary::getrf_nopiv(tasks, detail::sub_tiles<T>(graph, 0, p.a, p.inner), {.tiny = p.tiny, .first = p.first});
+  p.tiled(tasks, detail::sub_tiles<T>(graph, 0, p.a, p.inner), p.tiny, p.first);
 }
 
 template <class T>
@@ -227,7 +234,7 @@ void launch_max_modulus(KernelCall const& call, DeviceLane const& lane) {
 
 template <class T>
 Codelet const getrf_codelet = detail::expandable_codelet<T>("getrf", run_getrf_nopiv<T>, expand_getrf_nopiv<T>,
-                                                            on_lane<launch_getrf_nopiv<T>>, check_getrf_nopiv);
+                                                            on_lane<launch_getrf_nopiv<T>>, check_getrf_nopiv<T>);
 template <class T>
 Codelet const getrf_ordered_codelet = tile_codelet<T>("getrf", run_getrf_ordered<T>, on_lane<launch_getrf_ordered<T>>);
 template <class T>
@@ -251,9 +258,10 @@ Codelet const max_modulus_codelet = tile_codelet<T>("max_modulus", run_max_modul
 }  // namespace
 
 template <class T>
-void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority) {
+void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, TiledGetrf<T> tiled,
+                 std::int64_t priority) {
   tasks.emit(getrf_codelet<T>, {read_write(a)}, priority, detail::lu_flops<T>(a.rows, a.cols),
-             GetrfCall{a.shape(), first, tiny, tasks.inner_tile()});
+             NopivCall<T>{a.shape(), first, tiny, tasks.inner_tile(), tiled});
 }
 
 template <class T>
@@ -312,13 +320,13 @@ void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId l
   tasks.emit(max_modulus_codelet<T>, accesses, priority, 0, MaxCall{a.shape(), part});
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                               \
-  template void getrf_nopiv<T>(TaskEmitter&, TileRef const&, std::uint64_t, double, std::int64_t);           \
-  template void getrf_ordered<T>(TaskEmitter&, TileRef const&, DataId, DataId, std::uint64_t, std::int64_t); \
-  template void trsm_ru_ordered<T>(TaskEmitter&, TileRef const&, TileRef const&, std::int64_t);              \
-  template void getrf_panel<T>(TaskEmitter&, PanelPart const&, bool, DataId, DataId, std::int64_t);          \
-  template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                        \
-  template void swap_all_rows<T>(TaskEmitter&, PanelPart const&, std::span<DataId const>, std::int64_t);     \
+#define GRANARY_INSTANTIATE(T)                                                                                    \
+  template void getrf_nopiv<T>(TaskEmitter&, TileRef const&, std::uint64_t, double, TiledGetrf<T>, std::int64_t); \
+  template void getrf_ordered<T>(TaskEmitter&, TileRef const&, DataId, DataId, std::uint64_t, std::int64_t);      \
+  template void trsm_ru_ordered<T>(TaskEmitter&, TileRef const&, TileRef const&, std::int64_t);                   \
+  template void getrf_panel<T>(TaskEmitter&, PanelPart const&, bool, DataId, DataId, std::int64_t);               \
+  template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                             \
+  template void swap_all_rows<T>(TaskEmitter&, PanelPart const&, std::span<DataId const>, std::int64_t);          \
   template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, DataId, std::int64_t, std::span<Access const>);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

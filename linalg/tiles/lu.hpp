@@ -13,11 +13,17 @@
 /// pivots.hpp; T is one of the four scalars, `priority` as in TaskSubmission.
 namespace granary::tiles {
 
-/// A := L U without pivoting. The task throws Singular if the modulus of a pivot is below tiny * max |a_ij| or the
-/// smallest normal number, or not finite. `first` is the tile's first row in the matrix, for its message. m n² - n³/3
-/// flops for m >= n (four times that if T is complex).
+/// The factorization without pivoting of a matrix of several tiles; `tiny` as in LuOptions, `first` is its first row in
+/// a larger matrix.
 template <class T>
-void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority = 0);
+using TiledGetrf = void (*)(TaskEmitter& tasks, TiledMatrix<T> const& a, double tiny, std::uint64_t first);
+
+/// A := L U without pivoting. The task throws Singular if the modulus of a pivot is below tiny * max |a_ij| or the
+/// smallest normal number, or not finite. `first` is the tile's first row in the matrix, for its message. `tiled`
+/// emits the task's finer graph, on the sub-tiles. m n² - n³/3 flops for m >= n (four times that if T is complex).
+template <class T>
+void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, TiledGetrf<T> tiled,
+                 std::int64_t priority = 0);
 
 /// A := L U for a panel's top tile whose rows are in pivot order; it continues after a zero pivot, and stores the first
 /// one in `pivots`. `workspace` is a temporary datum with room for A's elements. See kernels::getrf_bounded.

@@ -3,6 +3,7 @@
 #include <granary/detail/linalg/tiles/blas3.hpp>
 #include <granary/detail/linalg/tiles/panel_call.hpp>
 #include <granary/detail/linalg/tiles/stacked.hpp>
+#include <granary/detail/linalg/tiles/trsm.hpp>
 
 #include <vector>
 

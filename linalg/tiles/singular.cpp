@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error_kinds.hpp>
-#include <granary/detail/linalg/algorithms/singular.hpp>
+#include <granary/detail/linalg/tiles/singular.hpp>
 
 #include <cstdlib>
 #include <sstream>
