@@ -1,20 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/bounds/kernel_time.hpp>
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/core/model/graph_recorder.hpp>
 #include <granary/detail/core/model/machine.hpp>
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 
 namespace granary {
-
-/// The time of a codelet's kernel of `flops` operations on a worker; empty if it cannot run there. Called once for each
-/// worker and each pair of codelet and operations.
-using KernelTime = std::function<std::optional<Duration>(Codelet const& codelet, double flops, Worker const& worker)>;
 
 /// Lower bounds of the time of any schedule of a graph on a machine, without transfers (Agullo, Beaumont,
 /// Eyraud-Dubois, Kumar, "Are Static Schedules so Bad?", IPDPS 2016, section III; hal-01223573). Rounded down to

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/detail/bounds/bounds.hpp>
+#include <granary/detail/bounds/kernel_time.hpp>
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/model/graph_recorder.hpp>
 #include <granary/detail/core/model/machine.hpp>

@@ -2,7 +2,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/random.hpp>
 #include <granary/detail/core/model/graph_recorder.hpp>
-#include <granary/detail/workloads/assembly_fronts.hpp>
+#include <granary/detail/workloads/assembly_tasks.hpp>
 #include <granary/detail/workloads/assembly_tree.hpp>
 
 #include <algorithm>
@@ -46,13 +46,14 @@ std::size_t AssemblyTree::grow(std::uint64_t level, std::uint64_t blocks, Random
 }
 
 void AssemblyTree::submit(Submitter& submitter, DataHome home) const {
+  detail::FrontBlocks const blocks{m_options.block, m_options.precision};
   switch (m_options.shape) {
     case Shape::Qr:
-      return detail::emit_qr_fronts(submitter, home, m_options, m_fronts);
+      return detail::emit_qr_fronts(submitter, home, blocks, m_fronts);
     case Shape::QrTiles:
-      return detail::emit_qr_tile_fronts(submitter, home, m_options, m_fronts);
+      return detail::emit_qr_tile_fronts(submitter, home, blocks, m_fronts);
     case Shape::Ldlt:
-      return detail::emit_ldlt_fronts(submitter, home, m_options, m_fronts);
+      return detail::emit_ldlt_fronts(submitter, home, blocks, m_fronts);
   }
 }
 

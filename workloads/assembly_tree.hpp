@@ -3,6 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/model/precision.hpp>
+#include <granary/detail/workloads/assembly_front.hpp>
 #include <granary/detail/workloads/workload.hpp>
 
 #include <cstdint>
@@ -10,14 +11,6 @@
 #include <vector>
 
 namespace granary {
-
-/// A dense front of a multifrontal factorization, in blocks: the first `pivots` of `blocks` block columns are factored
-/// here; the rest is the contribution to the parent.
-struct GRANARY_EXPORT AssemblyFront {
-  std::uint64_t blocks = 1;
-  std::uint64_t pivots = 1;
-  std::vector<std::size_t> children;  ///< indices of earlier fronts in the list
-};
 
 /// Task graphs shaped like multifrontal factorizations of sparse matrices, as in the two solvers of LAHeteroprio's
 /// evaluation ("Applications"). Fronts grow toward the root. They exist from their first task until their factors are

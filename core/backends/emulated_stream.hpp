@@ -2,7 +2,8 @@
 // The parts of the emulation of devices; only its sources include it.
 #pragma once
 
-#include <granary/detail/core/backends/emulated_api.hpp>
+#include <granary/detail/core/backends/device_api.hpp>
+#include <granary/detail/core/backends/emulated_options.hpp>
 #include <granary/detail/core/backends/kokkos_compat.hpp>
 #include <granary/detail/core/engine/pool.hpp>
 

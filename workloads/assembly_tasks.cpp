@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/workloads/assembly_fronts.hpp>
+#include <granary/detail/workloads/assembly_tasks.hpp>
 #include <granary/detail/workloads/registration.hpp>
 
 #include <array>
@@ -18,14 +18,14 @@ std::string front_name(std::size_t front) { return "F" + std::to_string(front); 
 
 class Emitter {
  public:
-  Emitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts)
+  Emitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
       : m_submitter(submitter),
         m_home(home),
         m_fronts(fronts),
-        m_block(static_cast<double>(options.block)),
-        m_element(scalar_bytes(options.precision)),
-        m_block_bytes(options.block * options.block * m_element),
-        m_precision(options.precision),
+        m_block(static_cast<double>(blocks.order)),
+        m_element(scalar_bytes(blocks.precision)),
+        m_block_bytes(blocks.order * blocks.order * m_element),
+        m_precision(blocks.precision),
         m_data(fronts.size()) {}
 
  protected:
@@ -128,9 +128,9 @@ class TilesEmitter : protected Emitter {
   }
 
  protected:
-  TilesEmitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts,
+  TilesEmitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts,
                char const* assembly)
-      : Emitter(submitter, home, options, fronts), m_assemble(codelet(assembly, RunsOn::CpuOnly)) {}
+      : Emitter(submitter, home, blocks, fronts), m_assemble(codelet(assembly, RunsOn::CpuOnly)) {}
   ~TilesEmitter() = default;
 
   [[nodiscard]] DataId tile(std::size_t f, std::uint64_t i, std::uint64_t j) const {
@@ -183,8 +183,8 @@ class TilesEmitter : protected Emitter {
 // two-dimensional blocks. Fronts are factored completely, so that contributions are upper triangular.
 class QrTilesEmitter final : public TilesEmitter {
  public:
-  QrTilesEmitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts)
-      : TilesEmitter(submitter, home, options, fronts, "qr_tile_assemble") {}
+  QrTilesEmitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
+      : TilesEmitter(submitter, home, blocks, fronts, "qr_tile_assemble") {}
 
  private:
   [[nodiscard]] bool is_stored(std::uint64_t, std::uint64_t) const override { return true; }
@@ -216,8 +216,8 @@ class QrTilesEmitter final : public TilesEmitter {
 
 class LdltEmitter final : public TilesEmitter {
  public:
-  LdltEmitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts)
-      : TilesEmitter(submitter, home, options, fronts, "ldlt_assemble") {}
+  LdltEmitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
+      : TilesEmitter(submitter, home, blocks, fronts, "ldlt_assemble") {}
 
  private:
   [[nodiscard]] bool is_stored(std::uint64_t i, std::uint64_t j) const override { return j <= i; }
@@ -246,17 +246,16 @@ class LdltEmitter final : public TilesEmitter {
 
 }  // namespace
 
-void emit_qr_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts) {
-  QrEmitter(submitter, home, options, fronts).run();
+void emit_qr_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
+  QrEmitter(submitter, home, blocks, fronts).run();
 }
 
-void emit_qr_tile_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
-                         Fronts const& fronts) {
-  QrTilesEmitter(submitter, home, options, fronts).run();
+void emit_qr_tile_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
+  QrTilesEmitter(submitter, home, blocks, fronts).run();
 }
 
-void emit_ldlt_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts) {
-  LdltEmitter(submitter, home, options, fronts).run();
+void emit_ldlt_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
+  LdltEmitter(submitter, home, blocks, fronts).run();
 }
 
 }  // namespace granary::detail
