@@ -13,36 +13,6 @@ namespace granary {
 
 using namespace detail;
 
-LinkStatistics ClusterReport::sent() const {
-  LinkStatistics sum;
-  for (auto const& process : processes) {
-    sum.transfers += process.statistics.outgoing_values.transfers;
-    sum.bytes += process.statistics.outgoing_values.bytes;
-  }
-  return sum;
-}
-
-LinkStatistics ClusterReport::of(TransferKind kind) const {
-  LinkStatistics sum;
-  for (auto const& process : processes) {
-    sum.transfers += process.of(kind).transfers;
-    sum.bytes += process.of(kind).bytes;
-  }
-  return sum;
-}
-
-std::uint64_t ClusterReport::tasks_run() const {
-  std::uint64_t sum = 0;
-  for (auto const& process : processes) sum += process.statistics.tasks_run - process.statistics.tasks_outside;
-  return sum;
-}
-
-std::uint64_t ClusterReport::evictions() const {
-  std::uint64_t sum = 0;
-  for (auto const& process : processes) sum += process.evictions;
-  return sum;
-}
-
 class ClusterSimulator::SimulatedTransport final : public Transport {
  public:
   SimulatedTransport(ClusterSimulator& cluster, ProcessId self) : m_cluster(cluster), m_self(self) {}

@@ -6,6 +6,7 @@
 #include <granary/detail/core/model/distribution.hpp>
 #include <granary/detail/distributed/common_order.hpp>
 #include <granary/detail/distributed/local_tasks.hpp>
+#include <granary/detail/simulator/cluster/cluster_report.hpp>
 #include <granary/detail/simulator/cluster/network_model.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
@@ -42,23 +43,6 @@ struct GRANARY_EXPORT ClusterProcess {
   PolicySet policies;
   std::unique_ptr<Estimator> estimator;
   SimulatorOptions options{};
-};
-
-/// The results of a run on several processes.
-struct GRANARY_EXPORT ClusterReport {
-  Instant end{};
-  std::vector<SimulationReport> processes;
-  /// The failures of tasks and write-backs, without failures of values that therefore did not come from other
-  /// processes; by process, in its order of submission. A value that an earlier reported failure took is named once, as
-  /// a failure of the first process that would have read it.
-  std::vector<std::pair<ProcessId, Failure>> failures;
-  std::uint64_t messages = 0;  ///< that carry no value
-
-  /// Sums over the processes; stubs are no tasks.
-  [[nodiscard]] LinkStatistics sent() const;
-  [[nodiscard]] LinkStatistics of(TransferKind kind) const;
-  [[nodiscard]] std::uint64_t tasks_run() const;
-  [[nodiscard]] std::uint64_t evictions() const;
 };
 
 /// Several processes in virtual time: each has a machine of its own, a planner with its own policies, and the exchange

@@ -1,0 +1,36 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/simulator/cluster/cluster_report.hpp>
+
+namespace granary {
+
+LinkStatistics ClusterReport::sent() const {
+  LinkStatistics sum;
+  for (auto const& process : processes) {
+    sum.transfers += process.statistics.outgoing_values.transfers;
+    sum.bytes += process.statistics.outgoing_values.bytes;
+  }
+  return sum;
+}
+
+LinkStatistics ClusterReport::of(TransferKind kind) const {
+  LinkStatistics sum;
+  for (auto const& process : processes) {
+    sum.transfers += process.of(kind).transfers;
+    sum.bytes += process.of(kind).bytes;
+  }
+  return sum;
+}
+
+std::uint64_t ClusterReport::tasks_run() const {
+  std::uint64_t sum = 0;
+  for (auto const& process : processes) sum += process.statistics.tasks_run - process.statistics.tasks_outside;
+  return sum;
+}
+
+std::uint64_t ClusterReport::evictions() const {
+  std::uint64_t sum = 0;
+  for (auto const& process : processes) sum += process.evictions;
+  return sum;
+}
+
+}  // namespace granary
