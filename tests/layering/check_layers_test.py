@@ -94,19 +94,50 @@ class CheckLayers(unittest.TestCase):
         self.refused("core/base/a.hpp", "#pragma GCC visibility push(default)")
         self.accepted("core/backends/kokkos_core.hpp", "#pragma GCC visibility push(default)")
 
+    def test_tasks_on_tiles_know_no_algorithm(self):
+        self.refused("linalg/tiles/a.cpp", "#include <granary/detail/linalg/algorithms/cholesky.hpp>")
+        self.accepted("linalg/algorithms/a.cpp", "#include <granary/detail/linalg/tiles/blas3.hpp>")
+
     def test_circles(self):
         back = ("core/base/b.hpp", "#include <granary/detail/core/base/a.hpp>\n")
         result = check("core/base/a.hpp", "#include <granary/detail/core/base/b.hpp>\n", [back])
         self.assertEqual(result.returncode, 1, result.stdout)
-        self.assertIn("core/base/b.hpp:1: includes in a circle: core/base/a.hpp -> core/base/b.hpp -> core/base/a.hpp",
-                      result.stdout)
+        self.assertIn("core/base/b.hpp:1: units in a circle: core/base/a -> core/base/b -> core/base/a", result.stdout)
         self.assertEqual(check("core/base/a.hpp", "\n", [back]).returncode, 0)
+
+    def test_circles_through_sources(self):
+        header = ("core/base/a.hpp", "#pragma once\n")
+        back = ("core/base/b.hpp", "#include <granary/detail/core/base/a.hpp>\n")
+        result = check("core/base/a.cpp", "\n#include <granary/detail/core/base/b.hpp>\n", [header, back])
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("core/base/b.hpp:1: units in a circle: core/base/a -> core/base/b -> core/base/a", result.stdout)
+        own = check("core/base/a.cpp", "#include <granary/detail/core/base/a.hpp>\n", [header, back])
+        self.assertEqual(own.returncode, 0, own.stdout)
+
+    def test_circles_of_three_units(self):
+        others = [("core/base/b.cpp", "#include <granary/detail/core/base/c.hpp>\n"), ("core/base/b.hpp", "\n"),
+                  ("core/base/c.cpp", "#include <granary/detail/core/base/a.hpp>\n"), ("core/base/c.hpp", "\n"),
+                  ("core/base/a.hpp", "\n")]
+        result = check("core/base/a.cpp", "#include <granary/detail/core/base/b.hpp>\n", others)
+        self.assertIn("core/base/c.cpp:1: units in a circle: core/base/a -> core/base/b -> core/base/c -> core/base/a",
+                      result.stdout)
+        self.assertEqual(check("core/base/a.cpp", "\n", others).returncode, 0)
+
+    def test_circles_of_quoted_names(self):
+        for name in ("b.hpp", "apps/x/b.hpp", "../x/b.hpp"):
+            result = check("apps/x/a.cpp", f'#include "{name}"\n',
+                           [("apps/x/a.hpp", "\n"), ("apps/x/b.cpp", '#include "a.hpp"\n'), ("apps/x/b.hpp", "\n")])
+            self.assertIn("apps/x/b.cpp:1: units in a circle: apps/x/a -> apps/x/b -> apps/x/a", result.stdout)
 
     def test_lengths(self):
         result = check("core/planner/a.hpp", "\n" * 151)
         self.assertIn("core/planner/a.hpp:151: the file has more than 150 lines", result.stdout)
         self.assertEqual(check("core/planner/a.hpp", "\n" * 150).returncode, 0)
-        self.assertEqual(check("core/planner/a.cpp", "\n" * 401).returncode, 1)
+        for path in ("core/planner/a.cpp", "core/base/a.hpp", "apps/a/a.cpp", "bench/a/a.cpp", "include/granary/a.hpp"):
+            result = check(path, "\n" * 401)
+            self.assertIn(f"{path}:401: the file has more than 400 lines", result.stdout)
+            self.assertEqual(check(path, "\n" * 400).returncode, 0)
+        self.assertEqual(check("tests/unit/base/a_test.cpp", "\n" * 1000).returncode, 0)
 
     def test_members_of_other_classes(self):
         own = ("core/planner/a.hpp", "class GRANARY_EXPORT A {\n  void f();\n};\nclass Planner;\n")
