@@ -5,18 +5,15 @@
 #include <granary/detail/core/base/partial_file.hpp>
 #include <granary/detail/trace/chrome_json.hpp>
 #include <granary/detail/trace/html_report.hpp>
-#include <granary/detail/trace/paje.hpp>
 #include <granary/detail/trace/text_file.hpp>
 
 namespace granary {
 
 TraceFormat trace_format(std::string const& path) {
   if (path.ends_with(".json")) return TraceFormat::Chrome;
-  if (path.ends_with(".paje") || path.ends_with(".trace")) return TraceFormat::Paje;
   if (path.ends_with(".html")) return TraceFormat::Html;
-  throw InvalidArgument(
-      "the trace file '" + path +
-      "' has no known ending: .json (Perfetto, Chrome), .paje or .trace (ViTE, StarVZ), .html (a report)");
+  throw InvalidArgument("the trace file '" + path +
+                        "' has no known ending: .json (Perfetto, Chrome), .html (a report)");
 }
 
 void check_trace_file(std::string const& path) {
@@ -30,9 +27,6 @@ void write_trace(Trace const& trace, std::string const& path) {
   switch (format) {
     case TraceFormat::Chrome:
       write_chrome_json(trace, file);
-      break;
-    case TraceFormat::Paje:
-      write_paje(trace, file);
       break;
     case TraceFormat::Html:
       write_html_report(trace, file);

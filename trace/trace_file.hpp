@@ -12,7 +12,6 @@ namespace granary {
 /// The file format of a trace; docs/trace.md lists the tools for each.
 enum class GRANARY_EXPORT TraceFormat : std::uint8_t {
   Chrome,  ///< `.json`: trace events, for Perfetto and chrome://tracing
-  Paje,    ///< `.paje` and `.trace`: for ViTE, StarVZ and pj_dump
   Html,    ///< `.html`: a report, see html_report.hpp
 };
 
@@ -31,7 +30,7 @@ GRANARY_EXPORT void check_trace_file(std::string const& path);
 /// // ... runtime.submit(...)
 /// runtime.wait();
 /// granary::write_trace(runtime.trace(), "run.json");  // for Perfetto
-/// granary::write_trace(runtime.trace(), "run.paje");  // for ViTE
+/// granary::write_trace(runtime.trace(), "run.html");  // a report
 /// ```
 GRANARY_EXPORT void write_trace(Trace const& trace, std::string const& path);
 

@@ -117,8 +117,7 @@ void CommandLine::add_run_options(std::string const& check) {
       .add_option("--stall-timeout", m_stall_seconds,
                   "print running and waiting tasks if no task and no transfer has ended for N seconds")
       ->check(seconds_in(0.01, 1e6));
-  m_app.add_option("--trace", m_options.trace,
-                   "write a trace to this file: .json for Perfetto, .paje for ViTE (docs/trace.md)");
+  m_app.add_option("--trace", m_options.trace, "write a trace to this file: .json for Perfetto (docs/trace.md)");
   m_app.add_option("--report", m_options.report, "write a report of the run to this .html file (docs/report.md)");
   m_app.add_option("--save-schedule", m_options.save_schedule,
                    "write which worker ran which tasks to this .json file (docs/schedules.md)");

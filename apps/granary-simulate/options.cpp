@@ -136,7 +136,7 @@ void add_output(CLI::App& app, Options& options) {
                  "write the runs as JSON to this file; -: to standard output instead of the table");
   app.add_option("--order", options.order, "write the order of execution of a single run as CSV to this file");
   app.add_option("--trace", options.trace,
-                 "write a trace of a single run to this file: .json for Perfetto, .paje for ViTE (docs/trace.md)");
+                 "write a trace of a single run to this file: .json for Perfetto (docs/trace.md)");
   app.add_option("--report", options.report, "write a report of a single run to this .html file (docs/report.md)");
   app.add_option("--save-graph", options.save_graph, "write the task graph of a single problem as JSON to this file");
   app.add_option("--save-schedule", options.save_schedule,

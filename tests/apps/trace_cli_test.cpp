@@ -127,37 +127,12 @@ TEST_F(TraceCli, BoundsTheLoadsOfDevicesByWhatTheyDid) {
               1e-3 * io_bound);
 }
 
-// The columns that StarVZ's converter expects of pj_dump.
-TEST_F(TraceCli, PajeMakesTheColumnsThatStarVzReads) {
-  if (std::system("command -v pj_dump >/dev/null") != 0) GTEST_SKIP() << "no pj_dump";
-  auto const result = run({"random:200", "--tile", "40", "--workers", "0", "--devices", "host:2", "--device-memory",
-                           "100KiB", "--trace", "t.paje", "--json", "out.json", "--quiet"});
-  ASSERT_EQ(result.status, 0) << result.err;
-  auto const dump = "pj_dump -o -n --user-defined " + file("t.paje") + " > " + file("t.csv");
-  ASSERT_EQ(std::system(dump.c_str()), 0);
-  std::map<std::string, std::map<std::ptrdiff_t, std::size_t>> lines_by_commas;
-  for (auto const& line : lines("t.csv")) {
-    auto const type = line.find("Worker State") != std::string::npos ? "Worker State" : line.substr(0, line.find(','));
-    ++lines_by_commas[type][std::ranges::count(line, ',')];
-  }
-  EXPECT_EQ(lines_by_commas["Worker State"][18], read_json("out.json").at("tasks"));
-  EXPECT_GT(lines_by_commas["Worker State"][7], 0U) << "idle";
-  EXPECT_EQ(lines_by_commas["Worker State"].size(), 2U);
-  EXPECT_EQ(lines_by_commas["Link"].size(), 1U);
-  EXPECT_GT(lines_by_commas["Link"][10], 0U);
-  EXPECT_GT(lines_by_commas["Event"][8], 0U) << "evictions";
-  EXPECT_GT(lines_by_commas["Event"][4], 0U) << "notes";
-  EXPECT_EQ(lines_by_commas["Event"].size(), 2U);
-}
-
 TEST_F(TraceCli, KeepsWhatHappenedBeforeAFailure) {
   if (!have_h5py()) GTEST_SKIP() << "no h5py";
   python("a = np.eye(200)\na[150, 150] = -1\nnp.save('A.npy', a)");
-  auto const result = run({"A.npy", "--tile", "40", "--trace", "t.paje", "--quiet"});
+  auto const result = run({"A.npy", "--tile", "40", "--trace", "t.json", "--quiet"});
   EXPECT_EQ(result.status, 1) << result.err;
-  auto const all = lines("t.paje");
-  EXPECT_THAT(all, Contains(HasSubstr(" WS C")).Times(::testing::Ge(4)));
-  EXPECT_THAT(all.back(), StartsWith("8 "));
+  EXPECT_GE(count("t.json")["task"], 4U);
 }
 
 TEST_F(TraceCli, SaysWhatItDidNotRecord) {

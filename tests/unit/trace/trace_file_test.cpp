@@ -23,7 +23,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
 
@@ -145,74 +144,6 @@ TEST_F(TraceFile, ChromeNamesEveryTrackThatIsUsed) {
   }
 }
 
-// Events by their number in the header, each as its fields.
-std::vector<std::vector<std::string>> paje_events(std::string const& text, std::string const& number) {
-  std::vector<std::vector<std::string>> events;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream fields(line);
-    std::string first;
-    if (!(fields >> first) || first != number) continue;
-    std::vector<std::string> event;
-    for (char next = 0; fields >> std::ws && fields.peek() != EOF;) {
-      std::string field;
-      if (fields.peek() == '"') {
-        fields.get(next);
-        std::getline(fields, field, '"');
-      } else {
-        fields >> field;
-      }
-      event.push_back(field);
-    }
-    events.push_back(event);
-  }
-  return events;
-}
-
-TEST_F(TraceFile, PajeHasStatesLinksVariablesAndEvents) {
-  auto const text = written(small_trace(), "t.paje");
-  EXPECT_THAT(text, ::testing::StartsWith("%EventDef PajeDefineContainerType 1\n"));
-  EXPECT_THAT(paje_events(text, "22"), ElementsAre(ElementsAre("0.000000", "No", "p", "scheduler: darts"),
-                                                   ElementsAre("0.000000", "No", "p", "seconds: 5e-06"),
-                                                   ElementsAre("0.000000", "No", "p", "dropped events: 3")));
-  EXPECT_THAT(
-      paje_events(text, "20"),
-      ElementsAre(
-          ElementsAre("0.001000", "w1", "WS", "C0", "400", "A(2; 1)", "0", "0", "0", "0", "4e-06", "1", "2", "0", "-1"),
-          ElementsAre("0.004000", "w0", "WS", "C1", "0", "", "0", "0", "1", "1", "0", "-1", "-1", "-1", "-1")));
-  EXPECT_THAT(paje_events(text, "18"), ElementsAre(ElementsAre("0.000000", "F", "p", "400", "mm0", "k0", "A(2; 1)"),
-                                                   ElementsAre("0.000100", "F", "p", "8", "mm0", "k1", "x")));
-  EXPECT_THAT(paje_events(text, "19"), ElementsAre(ElementsAre("0.000900", "F", "p", "400", "mm1", "k0"),
-                                                   ElementsAre("0.000950", "F", "p", "8", "mm1", "k1")));
-  EXPECT_THAT(paje_events(text, "9"),
-              ElementsAre(ElementsAre("0.003500", "Ev", "mm1", "fragments", "A(2; 1)", "1", "400", "0")));
-  EXPECT_THAT(text, HasSubstr("6 C1 WS \"odd 'name' \" "));
-  EXPECT_THAT(text, HasSubstr("13 0.000000 mm0 bkl 0.000100\n13 0.000000 mm0 bkd 0.000030\n"));
-  EXPECT_THAT(text, HasSubstr("13 0.004000 mm0 bkd 0.000040\n"));
-  EXPECT_THAT(text, Not(HasSubstr("13 0.004000 mm0 bkl"))) << "no limit";
-}
-
-TEST_F(TraceFile, PajeIsInTheOrderOfTimeAndEveryWorkerEndsIdle) {
-  auto const text = written(small_trace(), "t.trace");
-  double last = 0;
-  std::istringstream lines(text);
-  std::string state_of_0, state_of_1;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream fields(line);
-    int number = 0;
-    double time = 0;
-    std::string container, type, value;
-    if (!(fields >> number) || number < 7 || !(fields >> time)) continue;
-    EXPECT_GE(time, last) << line;
-    last = time;
-    if (!(fields >> container >> type >> value) || type != "WS") continue;
-    (container == "w0" ? state_of_0 : state_of_1) = value;
-  }
-  EXPECT_DOUBLE_EQ(last, 0.005);
-  EXPECT_EQ(state_of_0, "I");
-  EXPECT_EQ(state_of_1, "I");
-}
-
 TEST_F(TraceFile, ChromeHasAGroupOfTracksAndALoadForEachProcess) {
   auto const trace = trace_of_processes({small_trace(), small_trace()});
   auto const json = nlohmann::json::parse(written(trace, "t.json"));
@@ -253,46 +184,23 @@ TEST_F(TraceFile, ChromeHasAGroupOfTracksAndALoadForEachProcess) {
   EXPECT_EQ(of_kind(json, "X", "task").size(), 4U);
 }
 
-TEST_F(TraceFile, PajeHasAContainerForEachProcess) {
-  auto const text = written(trace_of_processes({small_trace(), small_trace()}), "t.paje");
-  EXPECT_THAT(text, HasSubstr("\n1 Pr P \"Process\"\n1 Mn Pr \"Memory Node\"\n"));
-  std::map<std::string, std::string> parents;
-  for (auto const& event : paje_events(text, "7")) {
-    EXPECT_TRUE(event[3] == "0" || parents.contains(event[3])) << event[1];
-    parents[event[1]] = event[3];
-  }
-  EXPECT_EQ(parents["pr1"], "p");
-  EXPECT_EQ(parents["mn1"], "pr0");
-  EXPECT_EQ(parents["mn2"], "pr1");
-  EXPECT_EQ(parents["t3"], "mn3");
-  EXPECT_EQ(parents["l0_1"], "pr0");
-  EXPECT_EQ(parents["l2_0"], "pr1");
-  double load = 0;
-  for (auto const& event : paje_events(text, "13")) {
-    if (event[1] == "pr1") load += std::stod(event[3]) / 4;
-  }
-  EXPECT_NEAR(load, 2001.0 / 5000, 1e-3);
-}
-
 TEST_F(TraceFile, ARunOnOneProcessHasNoContainersForProcesses) {
-  EXPECT_THAT(written(small_trace(), "t.paje"), ::testing::Not(HasSubstr("Pr ")));
   EXPECT_THAT(written(small_trace(), "t.json"), ::testing::Not(HasSubstr("process_sort_index")));
   EXPECT_EQ(written(trace_of_processes({small_trace()}), "t.json"), written(small_trace(), "u.json"));
 }
 
-TEST_F(TraceFile, ARunInWhichNothingHappenedHasBothForms) {
+TEST_F(TraceFile, ARunInWhichNothingHappenedIsValidJson) {
   EXPECT_TRUE(nlohmann::json::parse(written(Trace{}, "t.json")).at("traceEvents").is_array());
-  EXPECT_THAT(written(Trace{}, "t.paje"), HasSubstr("7 0.000000 p P 0 \"granary\""));
 }
 
 TEST_F(TraceFile, RefusesOtherEndingsAndDirectories) {
-  for (auto const* name : {"t.txt", "t", "json", "t.json.gz"}) {
+  for (auto const* name : {"t.txt", "t", "json", "t.json.gz", "t.paje"}) {
     try {
       write_trace(small_trace(), file(name));
       ADD_FAILURE() << name;
     } catch (InvalidArgument const& error) {
       EXPECT_THAT(error.what(), HasSubstr(name));
-      EXPECT_THAT(error.what(), HasSubstr(".json (Perfetto, Chrome), .paje or .trace (ViTE, StarVZ)"));
+      EXPECT_THAT(error.what(), HasSubstr(".json (Perfetto, Chrome), .html (a report)"));
     }
     EXPECT_FALSE(std::filesystem::exists(file(name)));
   }
@@ -337,8 +245,6 @@ TEST_F(TraceFile, MarksRunsThatWereStopped) {
   trace.tasks[0].stopped = true;
   auto const json = nlohmann::json::parse(written(trace, "t.json"));
   EXPECT_EQ(of_kind(json, "X", "task")[0].at("args").at("stopped"), true);
-  EXPECT_THAT(written(trace, "t.paje"), HasSubstr("20 0.001000 w1 WS S 400 "));
-  EXPECT_THAT(written(small_trace(), "t.paje"), HasSubstr("20 0.001000 w1 WS C0 400 "));
 }
 
 }  // namespace
