@@ -76,8 +76,8 @@ first_with() {
   done
 }
 
-# The files that call a vendor's libraries.
-vendor_files() { find core linalg bench -name "$1_interop*.cpp" | sort; }
+# The files that call the vendors' libraries.
+vendor_files() { find core linalg bench -name "vendor_interop*.cpp" | sort; }
 
 kokkos=$(first_with Kokkos_Core.hpp ${Kokkos_ROOT:+"$Kokkos_ROOT/include"} /usr/include/{trilinos,kokkos} /usr/{local/,}include)
 sources=(-I. "-I$work/sources/include" -isystem "${kokkos:-/nonexistent}")
@@ -85,7 +85,8 @@ flags=(-std=c++20 -Wall -Wextra -Wshadow -Wconversion -Werror)
 on_devices=(core/backends/device_*.cpp runtime/*.cpp linalg/tiles/*.cpp linalg/kernels/device/device_*.cpp)
 [[ -n "$kokkos" ]] || skip "files that include Kokkos: its headers are missing"
 
-# compilable FILE LIBRARY FOLDER: whether all includes of a vendor's file exist; otherwise skips it.
+# compilable FILE FOLDER LIBRARIES: whether the folder has all headers of these libraries (a pattern) that the file
+# includes; otherwise skips it.
 compilable() {
   if [[ -z "$kokkos" ]] && grep -q 'linalg/' "$1"; then return 1; fi
   local header
@@ -94,7 +95,7 @@ compilable() {
       skip "$1: $header is missing"
       return 1
     fi
-  done < <(sed -nE 's/^#include <((rocblas|rocsolver|cublas|cusolver)[^>]*)>.*/\1/p' "$1")
+  done < <(sed -nE 's/^#include <(('"$3"')[^>]*)>.*/\1/p' "$1")
 }
 
 if [[ -n "${GRANARY_CUDA_KOKKOS:-}" ]]; then
@@ -109,10 +110,10 @@ else
     include=$("$nvcc" --dryrun -x cu -c /dev/null -o /dev/null 2>&1 | sed -nE 's/^#\$ INCLUDES="-I([^"]*)".*/\1/p')
     include=$(first_with cuda_runtime_api.h ${include:+"$include"} /usr/local/cuda/include /usr/include)
     [[ -n "$include" ]] || skip "files that call CUDA: cuda_runtime_api.h is missing"
-    for file in ${include:+$(vendor_files cuda)}; do
-      compilable "$file" "$include" || continue
-      check "$file with g++ and CUDA's headers" g++ "${flags[@]}" "-I$work/sources/cuda" "${sources[@]}" \
-        -isystem "$include" -include cuda_runtime_api.h -c "$file" -o %OUT%
+    for file in ${include:+$(vendor_files)}; do
+      compilable "$file" "$include" 'cublas|cusolver' || continue
+      check "$file with g++ and CUDA's headers" g++ "${flags[@]}" -DGRANARY_HAVE_CUDA "-I$work/sources/cuda" \
+        "${sources[@]}" -isystem "$include" -include cuda_runtime_api.h -c "$file" -o %OUT%
     done
     for file in ${kokkos:+"${on_devices[@]}"}; do
       check "$file with nvcc, host code" "$nvcc" -std=c++20 -x cu -ptx -Werror all-warnings \
@@ -130,9 +131,9 @@ else
   else
     stand_in hip
     roc=$(first_with rocsolver/rocsolver.h ${ROCM_PATH:+"$ROCM_PATH/include"} /opt/rocm/include /usr/include)
-    for file in $(vendor_files hip); do
-      compilable "$file" "${roc:-/nonexistent}" || continue
-      check "$file with hipcc" hipcc --cuda-host-only "${flags[@]}" -Wno-unused-command-line-argument \
+    for file in $(vendor_files); do
+      compilable "$file" "${roc:-/nonexistent}" 'rocblas|rocsolver' || continue
+      check "$file with hipcc" hipcc --cuda-host-only "${flags[@]}" -DGRANARY_HAVE_HIP -Wno-unused-command-line-argument \
         "-I$work/sources/hip" "${sources[@]}" ${roc:+-DGRANARY_HAVE_ROCSOLVER -isystem "$roc"} \
         -include hip/hip_runtime_api.h -fsyntax-only "$file"
     done

@@ -78,9 +78,9 @@ TOP = ["include", "apps", "examples", "bench", "tests", "docs"]
 
 # (pattern of files, exceptions, forbidden pattern, reason)
 FORBIDDEN = [
-    (r".*", r".*(cuda|hip)_interop[^/]*",
+    (r".*", r".*vendor_(interop|names)[^/]*",
      r"#\s*include\s*[<\"](cuda|cublas|cusolver|nvml|hip/|hipblas|rocblas|rocsolver)",
-     "only cuda_interop and hip_interop include a vendor's headers"),
+     "only vendor_interop and vendor_names include a vendor's headers"),
     (r".*", r"core/backends/kokkos_core\.hpp", r"#\s*pragma\s+GCC\s+visibility",
      "what other layers use has GRANARY_EXPORT (core/base/export.hpp)"),
     (r"(policies|core/policy)/.*", r"policies/registry\.[ch]pp", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|atomic|future|semaphore)>",

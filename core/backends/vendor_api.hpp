@@ -18,7 +18,7 @@ namespace granary::detail {
 
 /// A DeviceApi for one vendor's runtime. `Runtime` wraps the runtime's functions, which are alike for all vendors. It
 /// has the types Status, Stream, Event and Instance (of Kokkos), the vendor's functions with a Status as result, and
-/// the other members of Runtime in cuda_interop.cpp.
+/// the other members of Runtime in vendor_interop.cpp.
 ///
 /// Every call makes its device the thread's current one and restores the previous one: Kokkos sets the current device
 /// and leaves it set, and the callers of granary have one, too. Streams do not wait for the default stream.

@@ -152,7 +152,7 @@ class CheckLayers(unittest.TestCase):
     def test_vendor_headers(self):
         self.refused("core/backends/device.hpp", "#include <cuda_runtime.h>")
         self.refused("linalg/kernels/a.cpp", "#include <hip/hip_runtime.h>")
-        self.accepted("core/backends/cuda_interop.hpp", "#include <cuda_runtime.h>")
+        self.accepted("core/backends/vendor_interop.hpp", "#include <cuda_runtime.h>")
 
     def test_policies_own_nothing(self):
         self.refused("policies/darts/a.hpp", "#include <mutex>")
