@@ -12,8 +12,7 @@ namespace granary {
 
 struct GRANARY_EXPORT CholeskyOptions {
   FactorOrder order = FactorOrder::RightLooking;
-  /// Bottom levels in closed form as priorities. Switch them off for a BottomLevelScope, which computes them from a
-  /// recorded graph.
+  /// Bottom levels in closed form as priorities; otherwise all are 0.
   bool priorities = true;
   /// Lets the updates of a tile run in any order, for schedulers that choose it, as `planned` does: a little less is
   /// moved. The result then differs in rounding from run to run.

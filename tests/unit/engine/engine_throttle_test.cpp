@@ -2,7 +2,6 @@
 // Submission that sleeps while too many tasks are live.
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/engine/engine.hpp>
-#include <granary/detail/core/model/bottom_level_scope.hpp>
 
 #include "support/engine_fixture.hpp"
 
@@ -281,26 +280,6 @@ TEST(EngineThrottle, ParametersOfCancelledTasksMaySubmitWhenTheyAreDestroyed) {
   EXPECT_THROW(fixture.engine->wait(), IoError);
   fixture.engine->wait();
   EXPECT_EQ(x, 10U);
-}
-
-TEST(EngineThrottle, ARecordedGraphIsSubmittedInParts) {
-  EngineFixture fixture(2, 1_MiB, at_most(16));
-  std::uint64_t x = 0;
-  auto const data = fixture.in_place(x);
-  auto const append = fixture.codelet("append", [](KernelCall const& call) {
-    value(call) = value(call) * 3 + *static_cast<std::uint64_t const*>(call.parameters);
-  });
-  BottomLevelScope scope(*fixture.engine, fixture.engine->estimator());
-  std::uint64_t expected = 0;
-  for (std::uint64_t i = 0; i < 1000; ++i) {
-    std::array const accesses{Access{data, ReadWrite}};
-    scope.submit({append, accesses, 0, 0}, Parameters(i));
-    expected = expected * 3 + i;
-  }
-  scope.close();
-  fixture.engine->wait();
-  EXPECT_EQ(x, expected);
-  EXPECT_LE(most_live_tasks(fixture), 16U);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/backends/kokkos_compat.hpp>
+#include <granary/detail/core/model/bottom_levels.hpp>
 #include <granary/detail/core/model/inner_graph.hpp>
 #include <granary/detail/core/model/lane_storage.hpp>
 #include <granary/detail/core/model/submitter.hpp>
@@ -148,5 +149,13 @@ class ImmediateSubmitter final : public Submitter {
   std::vector<std::byte*> m_address;
   std::vector<bool> m_has_value;
 };
+
+/// The bottom levels of the recorded tasks; `time(codelet's name)` is a task's in nanoseconds.
+template <class Time>
+[[nodiscard]] std::vector<std::int64_t> bottom_levels(ImmediateSubmitter const& submitter, Time&& time) {
+  TaskGraph graph;
+  for (auto const& task : submitter.tasks) graph.add(AccessList(task.accesses));
+  return granary::bottom_levels(graph, [&](std::size_t i) { return Duration(time(submitter.tasks[i].codelet)); });
+}
 
 }  // namespace granary::testing

@@ -115,23 +115,6 @@ TYPED_TEST(Blas3Triangular, AlphaZeroClearsWithoutALookAtValues) {
   }
 }
 
-// The longest path from a task to the end of the recorded graph, with time 1 for a solve and 2 for an update.
-std::vector<std::int64_t> bottom_levels(ImmediateSubmitter const& submitter) {
-  auto const& tasks = submitter.tasks;
-  std::vector<std::int64_t> levels(tasks.size());
-  for (auto t = tasks.size(); t-- > 0;) {
-    auto const written = tasks[t].accesses.back().data;
-    std::int64_t onward = 0;
-    for (auto later = t + 1; later < tasks.size(); ++later) {
-      for (auto const& access : tasks[later].accesses) {
-        if (access.data == written) onward = std::max(onward, levels[later]);
-      }
-    }
-    levels[t] = onward + (tasks[t].codelet == "gemm" ? 2 : 1);
-  }
-  return levels;
-}
-
 TEST(Blas3Priorities, OfTrsmAreTheBottomLevels) {
   for (auto const side : every_side) {
     for (auto const uplo : every_uplo) {
@@ -141,7 +124,8 @@ TEST(Blas3Priorities, OfTrsmAreTheBottomLevels) {
         auto const a = make_temporary_matrix<double>(submitter, square_grid(n, 4), part_of(uplo), "A");
         auto const b = make_temporary_matrix<double>(submitter, square_grid(n, 4), MatrixPart::All, "B");
         trsm(tasks, side, uplo, Op::NoTrans, Diag::NonUnit, 1.0, a, b);
-        auto const levels = bottom_levels(submitter);
+        auto const levels =
+            testing::bottom_levels(submitter, [](std::string const& codelet) { return codelet == "gemm" ? 2 : 1; });
         for (std::size_t t = 0; t < levels.size(); ++t) ASSERT_EQ(submitter.tasks[t].priority, levels[t]) << t;
       }
     }

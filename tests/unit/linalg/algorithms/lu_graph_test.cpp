@@ -1,7 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tasks, accesses, flops and priorities that LU factorizations submit.
-#include <granary/detail/core/model/bottom_level_scope.hpp>
-
 #include <set>
 
 #include "unit/linalg/lu.hpp"
@@ -192,38 +190,22 @@ TEST(LuGraph, NoTaskOfATournamentHasMoreTilesThanStated) {
   }
 }
 
-// An estimator with the four times, for any size.
-class FixedTimes final : public Estimator {
- public:
-  FixedTimes(ImmediateSubmitter const& submitter, LuTimes const& times) : m_submitter(submitter), m_times(times) {}
-  [[nodiscard]] Duration kernel_time(CodeletId codelet, double, WorkerKind) const override {
-    auto const& name = m_submitter.codelets[codelet.index()].name;
-    return Duration(name == "getrf"     ? m_times.getrf
-                    : name == "trsm_ll" ? m_times.trsm_ll
-                    : name == "trsm_ru" ? m_times.trsm_ru
-                                        : m_times.gemm);
-  }
-  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
-
- private:
-  ImmediateSubmitter const& m_submitter;
-  LuTimes m_times;
-};
+std::int64_t time_of(std::string const& codelet, LuTimes const& times) {
+  return codelet == "getrf"     ? times.getrf
+         : codelet == "trsm_ll" ? times.trsm_ll
+         : codelet == "trsm_ru" ? times.trsm_ru
+                                : times.gemm;
+}
 
 void expect_closed_form_is_bottom_level(TileGrid const& grid, LuTimes const& times, FactorOrder order) {
-  ImmediateSubmitter closed(false), recorded(false);
-  TaskEmitter emit_closed(closed);
-  getrf_nopiv(emit_closed, make_temporary_matrix<double>(closed, grid, MatrixPart::All, "A"),
+  ImmediateSubmitter closed(false);
+  TaskEmitter tasks(closed);
+  getrf_nopiv(tasks, make_temporary_matrix<double>(closed, grid, MatrixPart::All, "A"),
               {.order = order, .times = times});
-  FixedTimes const estimator(recorded, times);
-  BottomLevelScope scope(recorded, estimator);
-  TaskEmitter emit_recorded(scope);
-  getrf_nopiv(emit_recorded, make_temporary_matrix<double>(recorded, grid, MatrixPart::All, "A"),
-              {.order = order, .priorities = false});
-  scope.close();
-  ASSERT_EQ(closed.tasks.size(), recorded.tasks.size());
+  auto const levels =
+      testing::bottom_levels(closed, [&](std::string const& codelet) { return time_of(codelet, times); });
   for (std::size_t t = 0; t < closed.tasks.size(); ++t) {
-    ASSERT_EQ(closed.tasks[t].priority, recorded.tasks[t].priority)
+    ASSERT_EQ(closed.tasks[t].priority, levels[t])
         << grid.tile_rows() << " x " << grid.tile_cols() << ", task " << t << ", " << closed.tasks[t].codelet;
   }
 }

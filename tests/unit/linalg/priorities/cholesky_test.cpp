@@ -1,6 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/random.hpp>
-#include <granary/detail/core/model/bottom_level_scope.hpp>
 #include <granary/detail/linalg/algorithms/cholesky.hpp>
 
 #include <gtest/gtest.h>
@@ -10,42 +9,21 @@
 namespace granary {
 namespace {
 
-// An estimator with the four times, for any size.
-class FixedTimes final : public Estimator {
- public:
-  FixedTimes(testing::ImmediateSubmitter const& submitter, CholeskyTimes const& times)
-      : m_submitter(submitter), m_times(times) {}
-  [[nodiscard]] Duration kernel_time(CodeletId codelet, double, WorkerKind) const override {
-    auto const& name = m_submitter.codelets[codelet.index()].name;
-    if (name == "potrf") return Duration(m_times.potrf);
-    if (name == "trsm") return Duration(m_times.trsm);
-    return Duration(name == "syrk" ? m_times.syrk : m_times.gemm);
-  }
-  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
-
- private:
-  testing::ImmediateSubmitter const& m_submitter;
-  CholeskyTimes m_times;
-};
+std::int64_t time_of(std::string const& codelet, CholeskyTimes const& times) {
+  if (codelet == "potrf") return times.potrf;
+  if (codelet == "trsm") return times.trsm;
+  return codelet == "syrk" ? times.syrk : times.gemm;
+}
 
 void expect_closed_form_is_bottom_level(std::uint64_t tiles, CholeskyTimes const& times, FactorOrder order) {
   testing::ImmediateSubmitter closed(false);
-  testing::ImmediateSubmitter recorded(false);
-  auto const grid = square_grid(tiles * 4, 4);
-  TaskEmitter emit_closed(closed);
-  potrf(emit_closed, make_temporary_matrix<double>(closed, grid, MatrixPart::Lower, "A"),
+  TaskEmitter tasks(closed);
+  potrf(tasks, make_temporary_matrix<double>(closed, square_grid(tiles * 4, 4), MatrixPart::Lower, "A"),
         {.order = order, .times = times});
-
-  FixedTimes const estimator(recorded, times);
-  BottomLevelScope scope(recorded, estimator);
-  TaskEmitter emit_recorded(scope);
-  potrf(emit_recorded, make_temporary_matrix<double>(recorded, grid, MatrixPart::Lower, "A"),
-        {.order = order, .priorities = false});
-  scope.close();
-
-  ASSERT_EQ(closed.tasks.size(), recorded.tasks.size());
+  auto const levels =
+      testing::bottom_levels(closed, [&](std::string const& codelet) { return time_of(codelet, times); });
   for (std::size_t t = 0; t < closed.tasks.size(); ++t) {
-    ASSERT_EQ(closed.tasks[t].priority, recorded.tasks[t].priority)
+    ASSERT_EQ(closed.tasks[t].priority, levels[t])
         << tiles << " tiles, task " << t << ", " << closed.tasks[t].codelet << ", times " << times.potrf << " "
         << times.trsm << " " << times.syrk << " " << times.gemm;
   }
