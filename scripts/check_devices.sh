@@ -134,7 +134,7 @@ else
     for file in $(vendor_files); do
       compilable "$file" "${roc:-/nonexistent}" 'rocblas|rocsolver' || continue
       check "$file with hipcc" hipcc --cuda-host-only "${flags[@]}" -DGRANARY_HAVE_HIP -Wno-unused-command-line-argument \
-        "-I$work/sources/hip" "${sources[@]}" ${roc:+-DGRANARY_HAVE_ROCSOLVER -isystem "$roc"} \
+        "-I$work/sources/hip" "${sources[@]}" ${roc:+-isystem "$roc"} \
         -include hip/hip_runtime_api.h -fsyntax-only "$file"
     done
   fi

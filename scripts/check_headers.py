@@ -9,7 +9,7 @@ import re
 import sys
 
 # granary.hpp may include this many of granary's headers, directly and through others.
-MOST_OF_FACADE = 42
+MOST_OF_FACADE = 43
 # The headers of the front door are one for each thing that a user comes for.
 MOST_FRONT_DOORS = 14
 FRONT = "include/granary"

@@ -6,7 +6,7 @@
 
 #if defined(GRANARY_HAVE_CUDA)
 #include <cusolverDn.h>
-#elif defined(GRANARY_HAVE_ROCSOLVER)
+#elif defined(GRANARY_HAVE_HIP)
 #include <rocsolver/rocsolver.h>
 #endif
 
@@ -19,7 +19,7 @@
 
 namespace granary::bench {
 
-#if defined(GRANARY_HAVE_CUDA) || defined(GRANARY_HAVE_ROCSOLVER)
+#if defined(GRANARY_HAVE_CUDA) || defined(GRANARY_HAVE_HIP)
 namespace {
 
 void check(GRANARY_GPU(Error_t) status, char const* what) {

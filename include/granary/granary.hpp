@@ -6,4 +6,5 @@
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/runtime/api/data.hpp>
 #include <granary/detail/runtime/api/runtime.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 #include <granary/version.hpp>

@@ -11,20 +11,20 @@
 
 /// The implementation of each tile operation:
 ///
-///   operation                 host workers                           backends without a vendor library
-///   gemm                      Kokkos Kernels on the BLAS; the BLAS   portable/product.hpp
-///                             itself where Kokkos Kernels is
+///   operation                 host workers                           devices
+///   gemm                      Kokkos Kernels on the BLAS; the BLAS   the vendor's library; portable/product.hpp for
+///                             itself where Kokkos Kernels is         products that it lacks
 ///                             missing or was built without one
-///   trsm                      substitution.hpp and gemm; like gemm   portable/triangular.hpp
+///   trsm                      substitution.hpp and gemm; like gemm   the vendor's library
 ///                             for few right-hand sides
-///   herk, syrk, hemm, trmm    BLAS
-///   potrf                     LAPACK                                 portable/potrf.hpp
-///   trtri, lauum              portable/inverse.hpp on the BLAS       the same, also with a vendor library
-///   getrf_nopiv, getrf        lu_kernels.hpp, on gemm and trsm       portable/getrf.hpp
-///   copy, set, add, norms     elementwise_kernels.hpp
+///   herk, syrk, hemm, trmm    BLAS                                   the vendor's library
+///   potrf                     LAPACK                                 the vendor's library (device/lane_blas.hpp)
+///   trtri, lauum              portable/inverse.hpp on the BLAS       the same on the vendor's library
+///   getrf_nopiv, getrf        lu_kernels.hpp, on gemm and trsm       device/lane_lu.hpp, on the vendor's library
+///   copy, set, add, norms     elementwise_kernels.hpp                portable/elementwise.hpp
 ///
-/// GEMM and the library's TRSM are chosen here, for all kernels on host tiles. The codelets of tile tasks have kernels
-/// for host workers only; the portable ones run on any Kokkos execution space.
+/// GEMM and the library's TRSM are chosen here, for all kernels on host tiles. The portable
+/// kernels run on any Kokkos execution space.
 namespace granary::kernels {
 
 /// A column-major matrix as BLAS sees it.

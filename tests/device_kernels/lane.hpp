@@ -31,7 +31,8 @@ class OnDevice {
 
 class Lane {
  public:
-  Lane() : m_workspace(std::vector<std::byte>(1_MiB)), m_report({KernelReport{}}) {}
+  explicit Lane(Bytes workspace = 1_MiB)
+      : m_bytes(workspace), m_workspace(std::vector<std::byte>(workspace)), m_report({KernelReport{}}) {}
   // Enqueues function(lane) and waits for it.
   template <class Function>
   void run(Function const& function) {
@@ -39,7 +40,7 @@ class Lane {
     call.instance = &m_space;
     call.report = m_report.data();
     call.storage = &m_storage;
-    call.workspace = {m_workspace.data(), 1_MiB};
+    call.workspace = {m_workspace.data(), m_bytes};
     function(kernels::DeviceLane(call));
     m_space.fence();
   }
@@ -48,6 +49,7 @@ class Lane {
 
  private:
   Space m_space;
+  Bytes m_bytes;
   LaneStorage m_storage;
   OnDevice<std::byte> m_workspace;
   OnDevice<KernelReport> m_report;

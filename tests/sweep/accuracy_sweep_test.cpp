@@ -309,14 +309,14 @@ TEST(AccuracySweep, HostKernelsLoseNoMoreThanLapack) {
   print_worst("host");
 }
 
-// Small orders: on a host these kernels are slow.
-TEST(AccuracySweep, PortableKernelsLoseNoMoreThanLapack) {
+// The kernels of devices, on the host's BLAS.
+TEST(AccuracySweep, DeviceKernelsLoseNoMoreThanLapack) {
   auto const before = ImmediateSubmitter::lane_workspace;
   ImmediateSubmitter::lane_workspace = Bytes{1} << 20;
   test::Seeds const seeds(0, 100);
   for (auto seed = seeds.first; seed < seeds.end; ++seed) check_any(draw_problem(seed, 0));
   ImmediateSubmitter::lane_workspace = before;
-  print_worst("portable");
+  print_worst("devices");
 }
 
 }  // namespace

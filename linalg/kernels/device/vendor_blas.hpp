@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/model/lane_storage.hpp>
+#include <granary/detail/linalg/kernels/device/stand_in_blas.hpp>
 #include <granary/detail/linalg/kernels/kernel_choice.hpp>
 
 #include <cstddef>
@@ -9,21 +10,12 @@
 
 namespace granary::kernels {
 
-/// Placeholder without a vendor library: the portable kernels are used.
-struct NoVendorBlas {
-  static constexpr bool available = false;
-
-  NoVendorBlas(LaneStorage&, void const*) {}
-};
-
 /// BLAS and LAPACK of the device's vendor (cuBLAS and cuSOLVER, rocBLAS and rocSOLVER) on one lane: typed,
 /// column-major, in device memory, enqueued on the lane's stream. Each lane has its own handles, created at first use
 /// (Kokkos Kernels has one per process, which several streams cannot share). Scalars are passed from the host. Errors
 /// of the library are thrown as DeviceError.
 class VendorBlas {
  public:
-  static constexpr bool available = true;
-
   /// `instance` is the lane's DeviceExecutionSpace.
   VendorBlas(LaneStorage& storage, void const* instance);
 
@@ -39,23 +31,23 @@ class VendorBlas {
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const;
   template <class T>
   void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const;
-  /// Returns false, and enqueues nothing, if the library needs more than this workspace. `info`, on the device, is
-  /// LAPACK's.
+  /// If the library needs more than this workspace, enqueues nothing and returns the bytes that it needs; otherwise 0.
+  /// `info`, on the device, is LAPACK's.
   template <class T>
-  [[nodiscard]] bool potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const;
+  [[nodiscard]] std::size_t potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const;
   /// The same; `pivots`, counted from 1, on the device.
   template <class T>
-  [[nodiscard]] bool getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const;
+  [[nodiscard]] std::size_t getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const;
 
  private:
   struct Handles;
   Handles* m_handles;
 };
 
-#if defined(GRANARY_HAVE_CUDA) || defined(GRANARY_HAVE_ROCSOLVER)
+#if defined(GRANARY_HAVE_CUDA) || defined(GRANARY_HAVE_HIP)
 using LaneVendorBlas = VendorBlas;
 #else
-using LaneVendorBlas = NoVendorBlas;
+using LaneVendorBlas = StandInBlas;
 #endif
 
 }  // namespace granary::kernels

@@ -85,18 +85,18 @@ void open(rocblas_handle& handle, DeviceExecutionSpace const& space) {
 }
 void close(rocblas_handle handle) { rocblas_destroy_handle(handle); }
 
-// Enqueues a factorization in the workspace; returns false if the workspace is too small.
+// Enqueues a factorization in the workspace and returns 0; the bytes that it needs if the workspace is too small.
 template <class Function>
-bool solve(rocblas_handle solver, char const* name, std::span<std::byte> workspace, Function const& function) {
+std::size_t solve(rocblas_handle solver, char const* name, std::span<std::byte> workspace, Function const& function) {
   std::size_t needed = 0;
   check(rocblas_start_device_memory_size_query(solver), "querying the workspace size");
   auto const asked = function();
   check(rocblas_stop_device_memory_size_query(solver, &needed), "querying the workspace size");
   if (asked != rocblas_status_size_increased && asked != rocblas_status_size_unchanged) check(asked, name);
-  if (needed > workspace.size()) return false;
+  if (needed > workspace.size()) return needed;
   check(rocblas_set_workspace(solver, workspace.data(), workspace.size()), "setting the lane's workspace");
   check(function(), name);
-  return true;
+  return 0;
 }
 
 #define GRANARY_BLAS(P, p, name) rocblas_##p##name
@@ -195,40 +195,42 @@ VendorBlas::VendorBlas(LaneStorage& storage, void const* instance)
 #if defined(GRANARY_HAVE_CUDA)
 #define GRANARY_DEFINE_VENDOR_LAPACK(T, P, p)                                                                    \
   template <>                                                                                                    \
-  bool VendorBlas::potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const {               \
+  std::size_t VendorBlas::potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const {        \
     int needed = 0;                                                                                              \
     check(cusolverDn##P##potrf_bufferSize(m_handles->solver, flag(uplo), a.rows, vendor(a.data), a.ld, &needed), \
           "potrf's size");                                                                                       \
-    if (static_cast<std::size_t>(needed) * sizeof(T) > workspace.size()) return false;                           \
+    auto const bytes = static_cast<std::size_t>(needed) * sizeof(T);                                             \
+    if (bytes > workspace.size()) return bytes;                                                                  \
     check(cusolverDn##P##potrf(m_handles->solver, flag(uplo), a.rows, vendor(a.data), a.ld,                      \
                                vendor(reinterpret_cast<T*>(workspace.data())), needed, info),                    \
           "potrf");                                                                                              \
-    return true;                                                                                                 \
+    return 0;                                                                                                    \
   }                                                                                                              \
   template <>                                                                                                    \
-  bool VendorBlas::getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const {             \
+  std::size_t VendorBlas::getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const {      \
     int needed = 0;                                                                                              \
     check(cusolverDn##P##getrf_bufferSize(m_handles->solver, a.rows, a.cols, vendor(a.data), a.ld, &needed),     \
           "getrf's size");                                                                                       \
-    if (static_cast<std::size_t>(needed) * sizeof(T) > workspace.size()) return false;                           \
+    auto const bytes = static_cast<std::size_t>(needed) * sizeof(T);                                             \
+    if (bytes > workspace.size()) return bytes;                                                                  \
     check(cusolverDn##P##getrf(m_handles->solver, a.rows, a.cols, vendor(a.data), a.ld,                          \
                                vendor(reinterpret_cast<T*>(workspace.data())), pivots, info),                    \
           "getrf");                                                                                              \
-    return true;                                                                                                 \
+    return 0;                                                                                                    \
   }
 #else
-#define GRANARY_DEFINE_VENDOR_LAPACK(T, P, p)                                                             \
-  template <>                                                                                             \
-  bool VendorBlas::potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const {        \
-    return solve(m_handles->solver, "potrf", workspace, [&] {                                             \
-      return rocsolver_##p##potrf(m_handles->solver, flag(uplo), a.rows, vendor(a.data), a.ld, info);     \
-    });                                                                                                   \
-  }                                                                                                       \
-  template <>                                                                                             \
-  bool VendorBlas::getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const {      \
-    return solve(m_handles->solver, "getrf", workspace, [&] {                                             \
-      return rocsolver_##p##getrf(m_handles->solver, a.rows, a.cols, vendor(a.data), a.ld, pivots, info); \
-    });                                                                                                   \
+#define GRANARY_DEFINE_VENDOR_LAPACK(T, P, p)                                                               \
+  template <>                                                                                               \
+  std::size_t VendorBlas::potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const {   \
+    return solve(m_handles->solver, "potrf", workspace, [&] {                                               \
+      return rocsolver_##p##potrf(m_handles->solver, flag(uplo), a.rows, vendor(a.data), a.ld, info);       \
+    });                                                                                                     \
+  }                                                                                                         \
+  template <>                                                                                               \
+  std::size_t VendorBlas::getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const { \
+    return solve(m_handles->solver, "getrf", workspace, [&] {                                               \
+      return rocsolver_##p##getrf(m_handles->solver, a.rows, a.cols, vendor(a.data), a.ld, pivots, info);   \
+    });                                                                                                     \
   }
 #endif
 

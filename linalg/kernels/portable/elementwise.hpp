@@ -223,4 +223,19 @@ void max_modulus(Space const& space, MatrixPart part, TileView<T const> const& a
   for_each("granary::max_modulus", space, raise.count(), raise);
 }
 
+/// A := conj(A) on one part.
+template <class T>
+struct Conjugate {
+  Strided<T> a;
+  Entries entries;
+  MatrixPart part;
+
+  explicit Conjugate(Strided<T> const& matrix, MatrixPart where = MatrixPart::All)
+      : a(matrix), entries(matrix), part(where) {}
+  KOKKOS_FUNCTION void operator()(std::int64_t number) const {
+    int const i = entries.row(number), j = entries.col(number);
+    if (in_part(part, i, j)) a(i, j) = conjugate(a(i, j));
+  }
+};
+
 }  // namespace granary::kernels::portable

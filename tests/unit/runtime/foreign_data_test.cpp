@@ -48,7 +48,7 @@ TEST_F(ForeignData, HaveTheIdsOfThisRuntime) {
   EXPECT_EQ(own.id(), foreign.id());
   EXPECT_NE(runtime.session().id(), other->session().id());
   EXPECT_EQ(own.runtime_id(), runtime.session().id());
-  EXPECT_EQ(foreign.runtime_id(), other->id());
+  EXPECT_EQ(foreign.runtime_id(), other->session().id());
 }
 
 TEST_F(ForeignData, AreRefusedBySubmission) {
@@ -92,10 +92,10 @@ TEST_F(ForeignData, AreRefusedByTheOtherFunctions) {
 
 // One that was made where the other one was is not that one.
 TEST_F(ForeignData, AreThoseOfARuntimeThatHasEnded) {
-  auto const before = other->id();
+  auto const before = other->session().id();
   other.reset();
   other.emplace(options());
-  EXPECT_NE(other->id(), before);
+  EXPECT_NE(other->session().id(), before);
   auto const again = other->data(y);
   EXPECT_EQ(message_of([&] { other->wait(foreign); }), "wait(): datum 1 of 1 belongs to another Runtime");
   EXPECT_EQ(without_line(message_of([&] { return other->submit("task", Nothing{}, read(foreign)); })),

@@ -61,7 +61,7 @@ TEST_F(HeldDataTest, AMoveReleasesWhatWasOwnedBefore) {
   EXPECT_EQ(kept.use_count(), 2);
   ASSERT_EQ(first.ids().size(), 1U);
   EXPECT_EQ(first.ids()[0], id);
-  EXPECT_EQ(second.runtime(), nullptr);  // NOLINT(bugprone-use-after-move): moved from, so it has none
+  EXPECT_EQ(second.session(), nullptr);  // NOLINT(bugprone-use-after-move): moved from, so it has none
 }
 
 TEST_F(HeldDataTest, ItIsInUseUntilItsTasksHaveEnded) {
@@ -82,9 +82,9 @@ TEST_F(HeldDataTest, ItIsInUseUntilItsTasksHaveEnded) {
 TEST_F(HeldDataTest, ItMayOutliveTheRuntime) {
   HeldData held(runtime->session());
   held.own(add(values[0], kept));
-  EXPECT_EQ(held.runtime(), &*runtime);
+  EXPECT_EQ(held.session(), &runtime->session());
   runtime.reset();
-  EXPECT_EQ(held.runtime(), nullptr);
+  EXPECT_EQ(held.session(), nullptr);
   EXPECT_EQ(kept.use_count(), 1);
 }
 
