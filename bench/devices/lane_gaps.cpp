@@ -7,12 +7,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -85,18 +83,10 @@ int main(int argc, char** argv) {
       }
     }
     for (std::size_t kind = 0; kind < 2; ++kind) {
-      std::ranges::sort(medians[kind]);
-      std::ranges::sort(p90s[kind]);
-      auto const middle = medians[kind].size() / 2;
-      rows += fmt::format("{},{},{:.1f},{:.1f}\n", duration, kind == 0 ? "behind" : "after", medians[kind][middle],
-                          p90s[kind][middle]);
+      rows += fmt::format("{},{},{:.1f},{:.1f}\n", duration, kind == 0 ? "behind" : "after",
+                          bench::median(medians[kind]), bench::median(p90s[kind]));
     }
   }
   fmt::print("{}", rows);
-  if (csv.empty()) return 0;
-  std::ofstream file(csv);
-  file << bench::machine_line() << '\n' << rows;
-  if (file.flush()) return 0;
-  fmt::print(stderr, "lane_gaps: cannot write {}\n", csv);
-  return 2;
+  return bench::exit_status("lane_gaps", [&] { bench::CsvFile(csv, rows); });
 }

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/support/warnings.hpp"
+#include "bench/support/measure.hpp"
 
 namespace granary::bench {
 

@@ -12,11 +12,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "../support/machine.hpp"
+#include "bench/support/measure.hpp"
 #include "patterns.hpp"
 #include "recorded_run.hpp"
 #include "simgrid_network.hpp"
@@ -33,19 +32,15 @@ constexpr auto header =
 // Prints lines, and writes them to a file if there is one.
 class Table {
  public:
-  explicit Table(std::string const& csv) {
-    if (!csv.empty()) m_file.open(csv);
-    if (!csv.empty()) m_file << machine_line() << '\n';
-    add(header);
-  }
+  explicit Table(std::string const& csv) : m_file(csv, header) { fmt::print("{}", header); }
   void add(std::string const& line) {
     fmt::print("{}", line);
     std::fflush(stdout);
-    if (m_file.is_open() && !(m_file << line).flush()) throw Error("the CSV file cannot be written");
+    m_file.add(line);
   }
 
  private:
-  std::ofstream m_file;
+  CsvFile m_file;
 };
 
 std::string network_columns(Network const& network) {
@@ -97,7 +92,7 @@ int main(int argc, char** argv) {
   app.add_option("--tiles-per-process", per_process, "tiles in a row of the matrix, for each column of processes");
   app.add_option("--csv", csv, "file to write");
   CLI11_PARSE(app, argc, argv);
-  try {
+  return exit_status("simgrid_bench", [&] {
     SimGridNetwork simgrid(*std::max_element(processes.begin(), processes.end()));
     Table table(csv);
     auto const network = [](double bandwidth) {
@@ -119,8 +114,5 @@ int main(int argc, char** argv) {
       }
     }
     for (auto const p : processes) run_patterns(p, network(5), simgrid, table);
-  } catch (std::exception const& error) {
-    fmt::print(stderr, "simgrid_bench: {}\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -2,7 +2,7 @@
 // Factors or inverts a matrix in host memory with granary's Runtime and optionally with the vendor's solver; checks
 // every result and prints one line of JSON with the best of each. bench/gpu/gpu.py makes a CSV of such lines.
 #include "bench/gpu/vendor_solver.hpp"
-#include "bench/support/warnings.hpp"
+#include "bench/support/measure.hpp"
 
 #include <granary/detail/core/backends/device_api.hpp>
 #include <granary/detail/core/backends/kokkos_start.hpp>
@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -51,13 +50,6 @@ struct Case {
   bool vendor = false;
   RuntimeOptions runtime;
 };
-
-template <class Function>
-double seconds_of(Function&& function) {
-  auto const start = std::chrono::steady_clock::now();
-  function();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Calls body(first, last, sum) for parts of the columns on all threads; returns the sum of the sums.
 Vector over_columns(std::uint64_t n, std::function<void(std::uint64_t, std::uint64_t, Vector&)> const& body) {
@@ -210,7 +202,7 @@ nlohmann::ordered_json measure_granary(Case const& bench, Matrix<T> const& a) {
     if (bench.operation == Operation::Potri) potrf(runtime, Uplo::Lower, a, bench.tile);
     auto const before = runtime.figures().device_traffic;
     Pivots pivots(TileGrid{});
-    auto const seconds = seconds_of([&] {
+    auto const seconds = bench::seconds_of([&] {
       switch (bench.operation) {
         case Operation::Potrf:
           return potrf(runtime, Uplo::Lower, a, bench.tile);

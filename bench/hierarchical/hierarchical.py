@@ -1,5 +1,5 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tasks that run as finer graphs, measured with hierarchical_bench, as CSV.
+"""Tasks that run as finer graphs, measured with incore_bench, as CSV.
 
   python3 bench/hierarchical/hierarchical.py BUILD > bench/hierarchical/measured.csv
 
@@ -11,7 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-MEASURED = (("cholesky", 4096, 1024, "192,256,344,512"), ("cholesky", 4096, 2048, "256"), ("lu", 4096, 1024, "256"))
+MEASURED = (("potrf", 4096, 1024, (192, 256, 344, 512)), ("potrf", 4096, 2048, (256,)), ("getrf_nopiv", 4096, 1024, (256,)))
+COLUMNS = ("operation", "n", "tile", "inner_tile", "workers", "runs", "best_gflops", "granary_gflops", "best_gain", "median_gain", "inner_tasks", "busy", "difference")
 
 
 def find(build, program):
@@ -28,13 +29,17 @@ def write(rows):
 
 
 def measured(build):
-    program = find(build, "hierarchical_bench")
+    program = find(build, "incore_bench")
     rows = []
-    for algorithm, order, tile, inner in MEASURED:
-        lines = subprocess.run([program, algorithm, str(order), str(tile), inner, "5", "2"], check=True,
+    for operation, order, tile, inner in MEASURED:
+        tiles = [str(tile), *(f"{tile}/{size}" for size in inner)]
+        lines = subprocess.run([program, operation, str(order), "double", "auto", "5", *tiles], check=True,
                                capture_output=True, text=True).stdout.splitlines()
-        for line in map(json.loads, lines):
-            rows.append({key: f"{value:.4g}" if isinstance(value, float) else value for key, value in line.items()})
+        whole, *_ = found = [json.loads(line) for line in lines]
+        for line in found:
+            line["best_gain"] = line["best_gflops"] / whole["best_gflops"]
+            line["median_gain"] = line["granary_gflops"] / whole["granary_gflops"]
+            rows.append({key: f"{line[key]:.4g}" if isinstance(line[key], float) else line[key] for key in COLUMNS})
     write(rows)
 
 

@@ -6,6 +6,8 @@
 // reduces the influence of other load. The bound's percentage is relative to LAPACK on one thread in CPU time, times
 // the workers, which is at least LAPACK's rate on as many threads.
 
+#include "bench/support/measure.hpp"
+
 #include <granary/detail/core/backends/blas_library.hpp>
 #include <granary/detail/core/backends/blas_threads.hpp>
 #include <granary/detail/linalg/kernels/blas.hpp>
@@ -180,11 +182,6 @@ class KernelTimer {
   std::vector<TileSet<T>> m_updated, m_left, m_diagonal;
 };
 
-[[nodiscard]] double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// GFlop/s of LAPACK's potrf on an n x n matrix: elapsed time for several BLAS threads, CPU time for one.
 template <class T>
 [[nodiscard]] double lapack_gflops(Options const& options, int threads) {
@@ -247,7 +244,7 @@ void measure(Options const& options, std::FILE* csv) {
     }
     std::map<std::string, double> gflops;
     for (auto const& kernel : kernel_names) {
-      gflops[kernel] = flops_of(kernel, tile, tile, tile) / median(seconds[kernel]) / 1e9;
+      gflops[kernel] = flops_of(kernel, tile, tile, tile) / bench::median(seconds[kernel]) / 1e9;
     }
     double const bound = model_bound(options.n, tile, options.workers, gflops);
     fmt::print("{:6} {:6} tile {:4}:", precision<T>, options.layout, tile);

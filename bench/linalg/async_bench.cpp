@@ -11,15 +11,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "bench/support/machine.hpp"
-#include "bench/support/warnings.hpp"
+#include "bench/support/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -29,6 +26,7 @@
 namespace {
 
 using namespace granary;
+using bench::median;
 using Points = Kokkos::View<double*, Kokkos::HostSpace>;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
@@ -149,26 +147,21 @@ Run measure(Case const& bench, bool barriers) {
   std::vector<System> systems;
   for (std::uint64_t s = 0; s < bench.systems; ++s) systems.emplace_back(s, bench.n, bench.predictions);
   Runtime runtime({.workers = bench.workers, .devices = "none", .record_trace = true});
-  auto const start = std::chrono::steady_clock::now();
-  for (auto const& system : systems) {
-    regress(runtime, system, bench.tile, [&] {
-      if (barriers) runtime.wait();
-    });
-  }
-  runtime.wait();
-  Run run{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-          systems_in_flight(runtime.trace())};
+  auto const took = bench::seconds_of([&] {
+    for (auto const& system : systems) {
+      regress(runtime, system, bench.tile, [&] {
+        if (barriers) runtime.wait();
+      });
+    }
+    runtime.wait();
+  });
+  Run run{took, systems_in_flight(runtime.trace())};
   for (auto const& [points, k, b, means] : systems) {
     for (std::size_t p = 0; p < means.extent(0); ++p) {
       if (std::abs(means(p) - std::sin(6 * point(p, means))) > 0.05) throw std::runtime_error("a prediction is wrong");
     }
   }
   return run;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 void compare(Case const& bench) {
@@ -191,16 +184,12 @@ void compare(Case const& bench) {
                   bench.tile, bench.predictions, bench.workers, bench.repeats, median(with), median(without),
                   median(ratios), least, most, median(flights_with), median(flights_without));
   fmt::print("{}{}", head, line);
-  if (bench.csv.empty()) return;
-  std::ofstream file(bench.csv);
-  file << bench::machine_line() << '\n' << head << line;
-  if (!file.flush()) throw std::runtime_error("cannot write " + bench.csv);
+  bench::CsvFile(bench.csv, head + line);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  granary::bench::warn_on_standard_error();
   CLI::App app("Solves without a barrier between them");
   Case bench;
   app.add_option("--systems", bench.systems)->check(CLI::Range(1, 1000));
@@ -211,12 +200,8 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", bench.repeats, "pairs of runs")->check(CLI::Range(1, 1000));
   app.add_option("--csv", bench.csv, "file for the figures");
   CLI11_PARSE(app, argc, argv);
-  Kokkos::ScopeGuard const kokkos;
-  try {
+  return bench::exit_status("async_bench", [&] {
+    Kokkos::ScopeGuard const kokkos;
     compare(bench);
-  } catch (std::exception const& error) {
-    fmt::print(stderr, "async_bench: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

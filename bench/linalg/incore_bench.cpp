@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE...: times an operation on host Views and
-// LAPACK's with as many threads, in turns; a line of JSON per tile size: the medians of both,
-// and of the ratios of each pair. TILE is auto, what the call chooses; N; N/INNER, where tasks may run as finer graphs;
-// or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv (LAPACK:
-// getrf), getrf, posv or gesv; solves have 16 right-hand sides.
-#include "bench/support/warnings.hpp"
+// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE...: times an operation on host Views with each tile size
+// and LAPACK's with as many threads, in turns; a line of JSON per tile size: the medians of both, and of the ratios of
+// each pair, and the part of the workers' time in kernels. TILE is auto, what the call chooses; N; N/INNER, where tasks
+// may run as finer graphs; or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf,
+// getrf_nopiv (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+#include "bench/support/measure.hpp"
 
 #include <granary/detail/core/backends/blas_library.hpp>
 #include <granary/detail/core/backends/blas_threads.hpp>
@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -135,7 +134,7 @@ struct Case {
   std::uint64_t n;
   std::string scheduler;
   int repeats;
-  Tiles tiles;
+  std::vector<Tiles> tiles;
 };
 
 // auto, TILE, TILE/INNER or TILExSTACK
@@ -146,13 +145,6 @@ Tiles parse_tiles(char const* text) {
   if (*end == '/') tiles.inner = std::atoi(end + 1);
   if (*end == 'x') tiles.stack = std::strtoull(end + 1, nullptr, 10);
   return tiles;
-}
-
-template <class Function>
-double seconds_of(Function&& function) {
-  auto const start = std::chrono::steady_clock::now();
-  function();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // Symmetric positive definite, or uniform in [-1, 1] with a diagonal for LU without pivoting.
@@ -189,10 +181,25 @@ double difference(Matrix<T> const& x, Matrix<T> const& y) {
   return most / largest;
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  auto const middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+// With one tile size.
+struct Runs {
+  std::vector<double> took, ratios;
+  double busy = 0;  // the part of the workers' time in kernels, of the last run
+  std::uint64_t inner_tasks = 0;
+  double difference = 0;
+};
+
+template <class T>
+void run(Case const& bench, Operation<T> const& operation, Tiles const& tiles, Operands<T> const& x, Runs& runs) {
+  Runtime runtime(RuntimeOptions{.scheduler = bench.scheduler});
+  runs.took.push_back(bench::seconds_of([&] { operation.ours(runtime, x, tiles); }));
+  auto const workers = runtime.statistics().workers;
+  runs.busy = 0;
+  runs.inner_tasks = 0;
+  for (auto const& worker : workers) {
+    runs.busy += seconds(worker.busy) / (runs.took.back() * static_cast<double>(workers.size()));
+    runs.inner_tasks += worker.inner_tasks;
+  }
 }
 
 template <class T>
@@ -204,57 +211,63 @@ void measure(Case const& bench) {
   };
   auto const start = make(), ours = make(), lapack = make();
   fill(start, operation.symmetric, bench.operation == "getrf_nopiv");
-  std::vector<double> ours_took, lapack_took, ratios;
-  std::size_t workers = 0;
+  bool const solves = bench.operation == "posv" || bench.operation == "gesv";
+  auto const workers = Runtime(RuntimeOptions{.scheduler = bench.scheduler}).statistics().workers.size();
+  std::vector<double> lapack_took;
+  std::vector<Runs> all(bench.tiles.size());
   for (int r = 0; r < bench.repeats; ++r) {
-    copy(ours, start);
-    copy(lapack, start);
-    {
-      Runtime runtime(RuntimeOptions{.scheduler = bench.scheduler});
-      workers = runtime.statistics().workers.size();
-      ours_took.push_back(seconds_of([&] { operation.ours(runtime, ours, bench.tiles); }));
-    }
     set_blas_threads(static_cast<int>(workers));
-    lapack_took.push_back(seconds_of([&] {
+    copy(lapack, start);
+    lapack_took.push_back(bench::seconds_of([&] {
       if (operation.lapack(n, lapack) != 0) throw std::runtime_error("LAPACK failed");
     }));
-    ratios.push_back(lapack_took.back() / ours_took.back());
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      copy(ours, start);
+      run(bench, operation, bench.tiles[t], ours, all[t]);
+      all[t].ratios.push_back(lapack_took.back() / all[t].took.back());
+      all[t].difference = solves ? difference(ours.b, lapack.b) : difference(ours.a, lapack.a);
+    }
   }
   double const cube = static_cast<double>(n) * n * n;
   double const gflop = operation.flops_per_cube * cube * 1e-9;
-  bool const solves = bench.operation == "posv" || bench.operation == "gesv";
-  nlohmann::ordered_json line{{"operation", bench.operation},
-                              {"n", bench.n},
-                              {"precision", name_of(scalar_type_of<T>)},
-                              {"tile", bench.tiles.outer.value_or(default_tile(bench.n))},
-                              {"inner_tile", bench.tiles.inner},
-                              {"stack", bench.tiles.stack},
-                              {"chosen", !bench.tiles.outer},
-                              {"blas", find_blas_library().id()},
-                              {"scheduler", bench.scheduler},
-                              {"workers", workers},
-                              {"granary_gflops", gflop / median(ours_took)},
-                              {"lapack_gflops", gflop / median(lapack_took)},
-                              {"ratio", median(ratios)}};
-  if (solves) line["difference"] = difference(ours.b, lapack.b);
-  std::printf("%s\n", line.dump().c_str());
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    auto const& tiles = bench.tiles[t];
+    auto const& runs = all[t];
+    nlohmann::ordered_json const line{{"operation", bench.operation},
+                                      {"n", bench.n},
+                                      {"precision", name_of(scalar_type_of<T>)},
+                                      {"tile", tiles.outer.value_or(default_tile(bench.n))},
+                                      {"inner_tile", tiles.inner},
+                                      {"stack", tiles.stack},
+                                      {"chosen", !tiles.outer},
+                                      {"blas", find_blas_library().id()},
+                                      {"scheduler", bench.scheduler},
+                                      {"workers", workers},
+                                      {"granary_gflops", gflop / bench::median(runs.took)},
+                                      {"lapack_gflops", gflop / bench::median(lapack_took)},
+                                      {"ratio", bench::median(runs.ratios)},
+                                      {"difference", runs.difference},
+                                      {"runs", runs.took.size()},
+                                      {"best_gflops", gflop / std::ranges::min(runs.took)},
+                                      {"busy", runs.busy},
+                                      {"inner_tasks", runs.inner_tasks}};
+    std::printf("%s\n", line.dump().c_str());
+  }
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  granary::bench::warn_on_standard_error();
   if (argc < 7) {
     std::fprintf(stderr,
                  "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");
     return 2;
   }
-  Kokkos::initialize();
-  for (int t = 6; t < argc; ++t) {
-    Case const bench{argv[1], std::strtoull(argv[2], nullptr, 10), argv[4], std::atoi(argv[5]), parse_tiles(argv[t])};
+  return granary::bench::exit_status("incore_bench", [&] {
+    Kokkos::ScopeGuard const kokkos;
+    Case bench{argv[1], std::strtoull(argv[2], nullptr, 10), argv[4], std::atoi(argv[5]), {}};
+    for (int t = 6; t < argc; ++t) bench.tiles.push_back(parse_tiles(argv[t]));
     std::string(argv[3]) == "float" ? measure<float>(bench) : measure<double>(bench);
-  }
-  Kokkos::finalize();
-  return 0;
+  });
 }

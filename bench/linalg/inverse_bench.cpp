@@ -2,7 +2,7 @@
 // inverse_bench --n N: the inverse after a Cholesky factorization, in turns with LAPACK's on as many threads, on a View
 // and, with --memory, on tiles on the disk; and what else is asked of a factor, as shares of the factorization's time.
 // A line of JSON: medians over the repeats, ratios of each repeat.
-#include "bench/support/warnings.hpp"
+#include "bench/support/measure.hpp"
 
 #include <granary/detail/core/backends/blas_library.hpp>
 #include <granary/detail/core/backends/blas_threads.hpp>
@@ -17,7 +17,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -30,6 +29,8 @@ namespace {
 
 using namespace granary;
 using namespace granary::detail;
+using bench::median;
+using bench::seconds_of;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
 
@@ -40,18 +41,6 @@ struct Bench {
   TileSize tile;
   int repeats = 5;
 };
-
-template <class Function>
-double seconds_of(Function&& function) {
-  auto const start = std::chrono::steady_clock::now();
-  function();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 using Times = std::map<std::string, std::vector<double>>;
 
@@ -146,7 +135,6 @@ nlohmann::ordered_json measure(Bench const& bench) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  granary::bench::warn_on_standard_error();
   Bench bench;
   CLI::App app("The inverse from a Cholesky factor, against LAPACK");
   app.add_option("--n", bench.n, "order");
@@ -155,7 +143,8 @@ int main(int argc, char** argv) {
   app.add_option("--scheduler", bench.scheduler, "scheduler");
   app.add_option("--repeat", bench.repeats, "repeats");
   CLI11_PARSE(app, argc, argv);
-  Kokkos::ScopeGuard const kokkos;
-  std::printf("%s\n", measure(bench).dump().c_str());
-  return 0;
+  return granary::bench::exit_status("inverse_bench", [&] {
+    Kokkos::ScopeGuard const kokkos;
+    std::printf("%s\n", measure(bench).dump().c_str());
+  });
 }

@@ -12,15 +12,13 @@
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
-#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
 
 #include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -179,8 +177,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard const kokkos(argc, argv);
 
-  auto table = bench::machine_line() +
-               "\nshape,scheduler,workers,tasks,best_ns,median_ns,submission_ns,deciding_ns,bytes_per_live_task\n";
+  std::string table = "shape,scheduler,workers,tasks,best_ns,median_ns,submission_ns,deciding_ns,bytes_per_live_task\n";
   fmt::print("{:<12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "shape", "tasks", "best", "median", "submit", "deciding",
              "B/task");
   for (auto const& shape : {independent(200'000), wavefront(200), cholesky(181)}) {
@@ -197,11 +194,5 @@ int main(int argc, char** argv) {
     table += fmt::format("{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f}\n", shape.name, scheduler, workers, best.tasks,
                          best.wall * ns, median.wall * ns, median.submission * ns, median.deciding * ns, bytes);
   }
-  if (csv.empty()) return 0;
-  std::ofstream file(csv);
-  file << table;
-  if (!file.flush()) {
-    fmt::print(stderr, "granary-overhead: cannot write {}\n", csv);
-    return 1;
-  }
+  return bench::exit_status("granary-overhead", [&] { bench::CsvFile(csv, table); });
 }

@@ -8,13 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <ctime>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -82,7 +81,7 @@ int main(int argc, char** argv) {
   app.add_option("--csv", csv, "file for the figures");
   CLI11_PARSE(app, argc, argv);
 
-  auto table = bench::machine_line() + "\nmemory,tasks,events_per_task,without_ns,with_ns\n";
+  std::string table = "memory,tasks,events_per_task,without_ns,with_ns\n";
   fmt::print("{:<12} {:>9} {:>12} {:>9} {:>9}\n", "memory", "tasks", "events/task", "without", "with");
   for (auto const& [name, memory] : {std::pair{"unbounded", unbounded}, {"a third", data_count * data_bytes / 3}}) {
     Measured without, with;
@@ -97,12 +96,5 @@ int main(int argc, char** argv) {
     table += fmt::format("{},{},{:.2f},{:.0f},{:.0f}\n", name, tasks, events, without.seconds * 1e9 * by_task,
                          with.seconds * 1e9 * by_task);
   }
-  if (csv.empty()) return 0;
-  std::ofstream file(csv);
-  file << table;
-  if (!file.flush()) {
-    fmt::print(stderr, "granary-trace-cost: cannot write {}\n", csv);
-    return 1;
-  }
-  return 0;
+  return bench::exit_status("granary-trace-cost", [&] { bench::CsvFile(csv, table); });
 }

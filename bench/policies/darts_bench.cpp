@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/policies/registry.hpp>
-#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
 
 #include <support/fake_system_view.hpp>
 
