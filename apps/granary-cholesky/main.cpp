@@ -1,35 +1,163 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "apps/common/processes.hpp"
+#include <granary/linalg.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "apps/common/planned_run.hpp"
 #include "apps/common/program.hpp"
-#include "run.hpp"
+#include "apps/common/result_matrix.hpp"
+
+namespace {
+
+using namespace granary;
+using namespace granary::app;
+
+struct Options : RunOptions {
+  std::string input;
+  bool upper = false;
+  bool commuting = false;
+};
+
+struct Plan : RunPlan {
+  Options const& options;
+
+  [[nodiscard]] double flops() const { return operations_on(a.type, cholesky_flops(grid.rows)); }
+};
+
+std::string factor_name(Options const& options) { return options.upper ? "U" : "L"; }
+
+template <class T>
+void emit_factorization(Submitter& submitter, TiledMatrix<T> const& a, Plan const& plan) {
+  TaskEmitter tasks(submitter);
+  tasks.set_inner_tile(plan.inner_tile);
+  potrf(tasks, a,
+        {.order = plan.options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking,
+         .commuting = plan.options.commuting});
+}
+
+void emit_dry(DryRun& dry, Plan const& plan) {
+  with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
+    emit_factorization(dry, dry.matrix<T>(plan.grid, plan.part), plan);
+  });
+}
+
+void emit_dry_check(DryRun& dry, Plan const& plan) {
+  with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
+    TaskEmitter tasks(dry);
+    submit_potrf_residual(tasks, dry.matrix<T>(plan.grid, plan.part), dry.matrix<T>(plan.grid, plan.part),
+                          task_memory(plan.runtime), dry.residual_data());
+  });
+}
+
+Plan make_plan(Options const& options) {
+  auto const input = find_matrix(options.input, options);
+  require_square(input);
+  Plan plan{make_run_plan(options, {input}, options.upper ? MatrixPart::Upper : MatrixPart::Lower, factor_name(options),
+                          TileKernels::Cholesky),
+            options};
+  require_space(plan, options.output, cholesky_compulsory(plan.grid.rows, size_of(plan.a.type)));
+  require_memory(plan, dry_run(plan, emit_dry, emit_dry_check));
+  return plan;
+}
+
+// For the report's bounds.
+std::optional<Operations> operations_of(Plan const& plan) {
+  auto const n = plan.grid.rows;
+  auto const element = size_of(plan.a.type);
+  return Operations{.emit = [&plan](DryRun& dry) { emit_dry(dry, plan); },
+                    .io_bound = [n, element](Bytes memory) { return cholesky_io_bound(n, memory, element); },
+                    .compulsory = cholesky_compulsory(n, element)};
+}
+
+Bytes scratch(Plan const& plan) {
+  return plan.options.output ? 0 : cholesky_compulsory(plan.grid.rows, size_of(plan.a.type));
+}
+
+Report make_report(Plan const& plan, RunFigures const& figures) {
+  auto const n = plan.grid.rows;
+  auto const element = size_of(plan.a.type);
+  Report report;
+  report.line("matrix", fmt::format("n = {}, {}", n, name_of(plan.a.type)));
+  report.value("n", n);
+  report.add_run(plan, figures, plan.flops(),
+                 {.bound = cholesky_io_bound(n, figures.all_memory(), element),
+                  .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.all_memory(), element),
+                  .compulsory = cholesky_compulsory(n, element),
+                  .reads_input = plan.a.file.has_value(),
+                  .writes_output = plan.options.output.has_value()});
+  return report;
+}
+
+// With an output, the check reads the file back.
+template <class T>
+void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& source, ResultMatrix<T>& factor,
+           Report& report) {
+  auto a = add_file_matrix<T>(session.runtime(), plan.grid, plan.part, "A", source, nullptr);
+  factor.read_back();
+  session.check<T>(report,
+                   {.n = plan.grid.rows,
+                    .tasks = plan.check_tasks,
+                    .flops = plan.flops(),
+                    .formula = plan.options.upper ? "|A - U^H U| / (n eps |A|)"
+                               : is_complex<T>    ? "|A - L L^H| / (n eps |A|)"
+                                                  : "|A - L L^T| / (n eps |A|)"},
+                   [&](TaskEmitter& tasks, ResidualData const& results) {
+                     submit_potrf_residual(tasks, a, factor.tiles(), task_memory(plan.runtime), results);
+                   });
+  a.release(session.submitter());
+}
+
+template <class T>
+Report factor(Plan const& plan, Session& session) {
+  std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime());
+  ResultMatrix<T> factor(session, plan.grid, plan.part, factor_name(plan.options), source);
+  auto const figures = session.run("factoring", plan.tasks, plan.flops(), [&] {
+    emit_factorization(session.submitter(), factor.tiles(), plan);
+    session.wait();
+  });
+  auto report = make_report(plan, figures);
+  session.note(report, operations_of(plan));
+  if (plan.check) check(plan, session, source, factor, report);
+  factor.commit();
+  return report;
+}
+
+void add_arguments(CommandLine& line, Options& options) {
+  line.app()
+      .add_option("INPUT", options.input,
+                  "file.h5[:/dataset], file.npy or random:N[:seed]; only one triangle is read, the lower one unless "
+                  "--upper")
+      ->required();
+  line.app().add_option("OUTPUT", options.output,
+                        "HDF5 file for the factor, dataset L; without it the factor is dropped at the end");
+  line.app().add_flag("--upper", options.upper, "factor A = U^H U: the upper triangle is read, dataset U is written");
+  line.app().add_flag("--commuting", options.commuting,
+                      "let the scheduler choose the order of the updates of a tile: with planned it moves a little "
+                      "less, and the factor differs in rounding from run to run");
+  line.add_run_options("measure the factor's residual, under the same memory limit");
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  using namespace granary::app;
   return run_program(
       "granary-cholesky",
-      [&](granary::SignalWatch& signals) {
-        CholeskyRunOptions options;
+      [&](SignalWatch& signals) {
+        Options options;
         CommandLine line("granary-cholesky",
                          "Cholesky factorization A = L L^H of a Hermitian (real: symmetric) positive definite matrix "
                          "that may be larger "
                          "than memory.",
                          options);
-        line.app()
-            .add_option(
-                "INPUT", options.input,
-                "file.h5[:/dataset], file.npy or random:N[:seed]; only one triangle is read, the lower one unless "
-                "--upper")
-            ->required();
-        line.app().add_option("OUTPUT", options.output,
-                              "HDF5 file for the factor, dataset L; without it the factor is dropped at the end");
-        line.app().add_flag("--upper", options.upper,
-                            "factor A = U^H U: the upper triangle is read, dataset U is written");
-        line.app().add_flag(
-            "--commuting", options.commuting,
-            "let the scheduler choose the order of the updates of a tile: with planned it moves a little "
-            "less, and the factor differs in rounding from run to run");
-        line.add_run_options("measure the factor's residual, under the same memory limit");
-        if (line.parse(argc, argv)) run_cholesky(options, signals).publish(options);
+        add_arguments(line, options);
+        if (!line.parse(argc, argv)) return;
+        run_as_planned(
+            options, signals, make_plan, operations_of, scratch,
+            []<class T>(Plan const& plan, Session& session, std::type_identity<T>) { return factor<T>(plan, session); })
+            .publish(options);
       },
       process_hooks(argv));
 }
