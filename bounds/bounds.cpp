@@ -6,7 +6,6 @@
 #include <granary/detail/core/base/error.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -174,11 +173,6 @@ Duration area_bound(GraphRecorder const& graph, Machine const& machine, KernelTi
 Duration critical_path(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time) {
   TaskClasses const tasks(graph, machine, kernel_time);
   return Duration(static_cast<Duration::rep>(fastest_path(graph, tasks).length));
-}
-
-Duration mixed_bound(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
-                     BoundOptions options) {
-  return time_bounds(graph, machine, kernel_time, options).mixed;
 }
 
 }  // namespace granary

@@ -61,7 +61,5 @@ struct GRANARY_EXPORT BoundOptions {
                                                  KernelTime const& kernel_time, BoundOptions options = {});
 [[nodiscard]] GRANARY_EXPORT Duration critical_path(GraphRecorder const& graph, Machine const& machine,
                                                     KernelTime const& kernel_time);
-[[nodiscard]] GRANARY_EXPORT Duration mixed_bound(GraphRecorder const& graph, Machine const& machine,
-                                                  KernelTime const& kernel_time, BoundOptions options = {});
 
 }  // namespace granary

@@ -114,11 +114,6 @@ template <class Bound>
 /// The same for LU: the whole matrix.
 [[nodiscard]] constexpr Bytes lu_compulsory(std::uint64_t n, Bytes element) { return n * n * element; }
 
-/// Bytes that C += A B must read: the three matrices. C must be written: m n elements.
-[[nodiscard]] constexpr Bytes gemm_compulsory(std::uint64_t m, std::uint64_t n, std::uint64_t k, Bytes element) {
-  return (m * k + k * n + m * n) * element;
-}
-
 /// Floating-point operations of a Cholesky factorization, as LAPACK counts them (LAPACK Working Note 41).
 [[nodiscard]] constexpr double cholesky_flops(std::uint64_t n) {
   auto const order = static_cast<double>(n);

@@ -167,7 +167,7 @@ TEST(Bounds, MixedTakesInEveryPathThatMatters) {
   for (int t = 0; t < 4; ++t) graph.task("a", {{1, AccessMode::ReadWrite}});
   auto const machine = cpus_and_gpus(1, 1);
   auto const times = times_of({{"a", {200, 100}}});
-  auto const one = mixed_bound(graph.recorder, machine, times, {.most_paths = 1});
+  auto const one = time_bounds(graph.recorder, machine, times, {.most_paths = 1}).mixed;
   auto const all = time_bounds(graph.recorder, machine, times);
   // Area: 9 / (1/200 + 1/100) = 600 with 3 of 9 on the CPU core, of which one of the longer chain is free to be.
   EXPECT_GE(all.mixed, one);

@@ -4,7 +4,6 @@
 #include <granary/detail/linalg/algorithms/blas3.hpp>
 #include <granary/detail/linalg/algorithms/cholesky.hpp>
 #include <granary/detail/linalg/algorithms/lu.hpp>
-#include <granary/detail/linalg/tiles/inner_tile.hpp>
 
 #include <gtest/gtest.h>
 
@@ -185,32 +184,6 @@ TEST(ExpansionsInFactorizations, TilesThatAreNotLargerRunAsTheyAre) {
   potrf(tasks, placed.bind(submitter, "A", MatrixPart::Lower), {.inner_tile = 16});
   EXPECT_EQ(submitter.inner_tasks, 0U);
   EXPECT_EQ(tasks.inner_tile(), 0) << "the options are those of one call";
-}
-
-// Speeds by tile size: full from `full` on, less below.
-class Rates final : public Estimator {
- public:
-  explicit Rates(double full) : m_full(full) {}
-  Duration kernel_time(CodeletId, double flops, WorkerKind) const override {
-    double const order = std::cbrt(flops / 2);
-    return from_seconds(flops / (1e10 * std::min(1.0, order / m_full)));
-  }
-  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
-
- private:
-  double m_full;
-};
-
-TEST(InnerTile, IsTheSmallestAtWhichGemmIsFast) {
-  EXPECT_EQ(choose_inner_tile(Rates(300), CodeletId(0), 2048), 320);
-  EXPECT_EQ(choose_inner_tile(Rates(200), CodeletId(0), 2048), 192);
-  EXPECT_EQ(choose_inner_tile(Rates(300), CodeletId(0), 512), 256) << "at least two in a row";
-}
-
-TEST(InnerTile, Is256WhereNothingIsKnown) {
-  EXPECT_EQ(choose_inner_tile(Rates(1), CodeletId(0), 2048), 256);
-  EXPECT_EQ(choose_inner_tile(Rates(1), CodeletId(0), 400), 192);
-  EXPECT_EQ(choose_inner_tile(Rates(1), CodeletId(0), 200), 0);
 }
 
 }  // namespace
