@@ -16,7 +16,4 @@ struct InfoOptions {
   RuntimeOptions runtime;
 };
 
-/// Parses the command line. Returns nothing after printing help or versions on request; throws InvalidArgument.
-[[nodiscard]] std::optional<InfoOptions> parse_options(int argc, char const* const* argv);
-
 }  // namespace granary::app

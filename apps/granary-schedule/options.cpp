@@ -10,7 +10,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 
 #include "apps/common/load_policies.hpp"

@@ -13,15 +13,12 @@
 #include <granary/detail/workloads/task_graph_file.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <set>
 
 #include "apps/common/print.hpp"
 #include "apps/simulation/bounded_machine.hpp"
 #include "apps/simulation/make_workload.hpp"
 #include "output.hpp"
-#include "trace_notes.hpp"
 
 namespace granary::app {
 

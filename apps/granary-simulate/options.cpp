@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <limits>
 #include <map>
 
 #include "apps/common/load_policies.hpp"

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/core/model/trace.hpp>
+
 #include <string>
 #include <vector>
 
@@ -19,5 +21,8 @@ namespace granary::app {
 
 /// The output of --list.
 [[nodiscard]] std::string format_known();
+
+/// Adds the configuration, the totals and the known bounds to the trace.
+void describe(Trace& trace, Result const& result);
 
 }  // namespace granary::app
