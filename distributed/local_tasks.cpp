@@ -3,9 +3,6 @@
 #include <granary/detail/distributed/local_tasks.hpp>
 
 #include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
 
 namespace granary::detail {
 

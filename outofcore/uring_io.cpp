@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 

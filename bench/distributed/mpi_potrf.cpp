@@ -13,15 +13,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace {
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>

@@ -192,10 +192,7 @@ void symm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> cons
                      TiledMatrix<T> const&);                                                                           \
   template void symm(TaskEmitter&, Side, Uplo, T, TiledMatrix<T> const&, TiledMatrix<T> const&, T,                     \
                      TiledMatrix<T> const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

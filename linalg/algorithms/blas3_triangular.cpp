@@ -68,10 +68,7 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
 #define GRANARY_INSTANTIATE(T)                                                                             \
   template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, TiledMatrix<T> const&, TiledMatrix<T> const&); \
   template void trmm(TaskEmitter&, Side, Uplo, Op, Diag, T, TiledMatrix<T> const&, TiledMatrix<T> const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

@@ -145,10 +145,7 @@ void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> cons
 #define GRANARY_INSTANTIATE(T)                                                      \
   template void potrf(TaskEmitter&, TiledMatrix<T> const&, CholeskyOptions const&); \
   template void potrs(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

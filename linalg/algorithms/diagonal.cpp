@@ -73,10 +73,7 @@ void submit_logdet(TaskEmitter& tasks, TiledMatrix<T> const& a, DataId result) {
 #define GRANARY_INSTANTIATE(T)                                                           \
   template void submit_diag(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&); \
   template void submit_logdet(TaskEmitter&, TiledMatrix<T> const&, DataId);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

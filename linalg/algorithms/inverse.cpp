@@ -8,8 +8,6 @@
 #include <granary/detail/linalg/tiles/trsm.hpp>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 namespace granary {
 namespace {
@@ -152,10 +150,7 @@ void submit_inverse_diag(TaskEmitter& tasks, TiledMatrix<T> const& factor, Tiled
 #define GRANARY_INSTANTIATE(T)                                             \
   template void potri(TaskEmitter&, TiledMatrix<T> const&, std::uint64_t); \
   template void submit_inverse_diag(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, Bytes);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

@@ -219,10 +219,7 @@ void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
 
 #define GRANARY_INSTANTIATE(T) \
   template void getrf(TaskEmitter&, TiledMatrix<T> const&, PivotData const&, LuOptions const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

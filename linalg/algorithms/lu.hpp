@@ -10,7 +10,6 @@
 #include <granary/detail/linalg/tiles/singular.hpp>
 #include <granary/detail/linalg/tiles/task_emitter.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 

@@ -9,7 +9,6 @@
 #include <granary/detail/linalg/tiles/trsm.hpp>
 
 #include <algorithm>
-#include <string>
 
 namespace granary {
 namespace {
@@ -145,10 +144,7 @@ void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& o
 }
 
 #define GRANARY_INSTANTIATE(T) template void getrf_nopiv(TaskEmitter&, TiledMatrix<T> const&, LuOptions const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

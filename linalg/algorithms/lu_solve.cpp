@@ -54,10 +54,7 @@ void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const*
 #define GRANARY_INSTANTIATE(T)                                                                                \
   template void laswp(TaskEmitter&, TiledMatrix<T> const&, PivotData const&, TileGrid const&, SwapDirection); \
   template void getrs(TaskEmitter&, Op, TiledMatrix<T> const&, PivotData const*, TiledMatrix<T> const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

@@ -219,10 +219,7 @@ void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId
 #define GRANARY_INSTANTIATE(T)                                                   \
   template void submit_lange(TaskEmitter&, Norm, TiledMatrix<T> const&, DataId); \
   template void submit_lanhe(TaskEmitter&, Norm, TiledMatrix<T> const&, DataId);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

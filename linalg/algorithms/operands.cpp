@@ -70,10 +70,7 @@ void require_distinct(char const* algorithm, char const* input_name, TiledMatrix
 
 #define GRANARY_INSTANTIATE(T) \
   template void require_distinct(char const*, char const*, TiledMatrix<T> const&, char const*, TiledMatrix<T> const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::detail

@@ -6,6 +6,13 @@
 
 #include <cmath>
 
+/// Calls a macro for each of the four scalars, to instantiate templates.
+#define GRANARY_FOR_EACH_SCALAR(INSTANTIATE) \
+  INSTANTIATE(float)                         \
+  INSTANTIATE(double)                        \
+  INSTANTIATE(Kokkos::complex<float>)        \
+  INSTANTIATE(Kokkos::complex<double>)
+
 /// The four scalars of linear algebra: float, double, Kokkos::complex<float>, Kokkos::complex<double>.
 namespace granary {
 

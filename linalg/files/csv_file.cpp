@@ -2,13 +2,11 @@
 #include <granary/detail/linalg/files/csv_file.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <optional>
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/printable.hpp>

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <granary/detail/linalg/data/strided_shape.hpp>
 #include <granary/detail/linalg/files/line_extents.hpp>

@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include <granary/detail/core/base/checked.hpp>

@@ -8,11 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/partial_file.hpp>

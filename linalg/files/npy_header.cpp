@@ -2,7 +2,6 @@
 #include <granary/detail/linalg/files/npy_header.hpp>
 
 #include <bit>
-#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <fstream>

@@ -57,10 +57,7 @@ int getrf_bounded(TileView<T> a, T* workspace) {
 }
 
 #define GRANARY_INSTANTIATE(T) template int getrf_bounded(TileView<T>, std::add_pointer_t<T>);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels

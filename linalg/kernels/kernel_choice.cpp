@@ -135,10 +135,7 @@ void chosen_trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const>
 #define GRANARY_INSTANTIATE(T)                                                       \
   template void chosen_gemm(Op, Op, T, Block<T const>, Block<T const>, T, Block<T>); \
   template void chosen_trsm(Side, Uplo, Op, Diag, T, Block<T const>, Block<T>);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace kernels

@@ -170,10 +170,7 @@ void swap_rows(TileView<T> a, std::span<RowSwaps<typename NotDeduced<T>::type> c
   template int getrf_nopiv(BadPivot, RealOf<T>, TileView<T>); \
   template void trsm_ru_skip(TileView<T const>, TileView<T>); \
   template void swap_rows(TileView<T>, std::span<RowSwaps<T> const>);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels

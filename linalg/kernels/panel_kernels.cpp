@@ -147,10 +147,7 @@ PanelPivots getrf_panel(std::span<TileView<T> const> tiles, typename NotDeduced<
   template class Panel<T>;                                   \
   template TileView<T> as_one(std::span<TileView<T> const>); \
   template PanelPivots getrf_panel(std::span<TileView<T> const>, std::add_pointer_t<T>, int);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels

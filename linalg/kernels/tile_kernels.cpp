@@ -158,10 +158,7 @@ void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T>
   template void herk(Uplo, Op, RealOf<T>, TileView<T const>, RealOf<T>, TileView<T>);      \
   template void hemm(Side, Uplo, T, TileView<T const>, TileView<T const>, T, TileView<T>); \
   template void gemm(Op, Op, T, TileView<T const>, TileView<T const>, T, TileView<T>);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels

@@ -141,10 +141,7 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type a
   template void lauum(Uplo, TileView<T>);                                      \
   template void trsm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>); \
   template void trmm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels

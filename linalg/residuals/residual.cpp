@@ -180,10 +180,7 @@ double scaled_residual(double residual, double norm, std::uint64_t n) {
   template void submit_solve_residual(TaskEmitter&, Op, TiledMatrix<T> const&, TiledMatrix<T> const&,    \
                                       TiledMatrix<T> const&, Bytes, ResidualData const&);                \
   template double scaled_residual<T>(double, double, std::uint64_t);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

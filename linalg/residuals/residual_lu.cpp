@@ -78,10 +78,7 @@ void submit_getrf_residual(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMat
 #define GRANARY_INSTANTIATE(T)                                                                                      \
   template void submit_getrf_residual(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, PivotData const*, \
                                       Bytes, ResidualData const&);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary

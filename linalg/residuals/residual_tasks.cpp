@@ -170,10 +170,7 @@ void ColumnSums<T>::quotients(ColumnSums const& divisors, std::vector<DataId> co
 #define GRANARY_INSTANTIATE(T)                                                 \
   template void start<T>(TaskEmitter&, Start, TileRef const&, TileRef const&); \
   template class ColumnSums<T>;
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::detail

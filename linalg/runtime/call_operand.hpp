@@ -8,7 +8,6 @@
 #include <granary/detail/linalg/data/tile_grid.hpp>
 #include <granary/detail/linalg/runtime/view_form.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -228,10 +228,7 @@ void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first,
   template void hemm(TaskEmitter&, Side, Uplo, T, TileRef const&, TileRef const&, T, TileRef const&, std::int64_t);  \
   template void trmm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t);           \
   template void potrf<T>(TaskEmitter&, Uplo, TileRef const&, std::uint64_t, TiledPotrf<T>, std::int64_t);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles

@@ -68,10 +68,7 @@ void lauum(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::int64_t priorit
 #define GRANARY_INSTANTIATE(T)                                                             \
   template void trtri<T>(TaskEmitter&, Uplo, TileRef const&, std::uint64_t, std::int64_t); \
   template void lauum<T>(TaskEmitter&, Uplo, TileRef const&, std::int64_t);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles

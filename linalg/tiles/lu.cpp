@@ -328,10 +328,7 @@ void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId l
   template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                             \
   template void swap_all_rows<T>(TaskEmitter&, PanelPart const&, std::span<DataId const>, std::int64_t);          \
   template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, DataId, std::int64_t, std::span<Access const>);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles

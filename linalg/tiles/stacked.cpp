@@ -91,10 +91,7 @@ void trsm_right(TaskEmitter& tasks, Op op, TileRef const& a, std::span<TileRef c
   template void gemm(TaskEmitter&, Op, T, std::span<TileRef const>, TileRef const&, std::span<TileRef const>, \
                      std::int64_t);                                                                           \
   template void trsm_right<T>(TaskEmitter&, Op, TileRef const&, std::span<TileRef const>, std::int64_t);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles

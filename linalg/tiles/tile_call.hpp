@@ -8,8 +8,6 @@
 #include <granary/detail/linalg/kernels/device/device_kernels.hpp>
 #include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
-#include <cstdint>
-
 /// Common parts of the kernels of tile tasks.
 namespace granary::detail {
 

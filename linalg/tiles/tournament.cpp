@@ -233,10 +233,7 @@ Bytes winners_bytes(std::uint64_t rows, std::uint64_t cols) {
   template void final_rows<T>(TaskEmitter&, Match const&, TileRef const&, std::uint64_t, DataId, DataId, \
                               std::int64_t);                                                             \
   template Bytes winners_bytes<T>(std::uint64_t, std::uint64_t);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles

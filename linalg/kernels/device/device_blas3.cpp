@@ -66,10 +66,7 @@ void lauum(DeviceLane const& lane, Uplo uplo, TileView<T> a) {
   template void potrf(DeviceLane const&, Uplo, TileView<T>);                                                  \
   template void trtri(DeviceLane const&, Uplo, Diag, TileView<T>);                                            \
   template void lauum(DeviceLane const&, Uplo, TileView<T>);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels

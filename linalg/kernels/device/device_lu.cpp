@@ -65,10 +65,7 @@ void swap_rows(DeviceLane const& lane, std::byte* exchanges, TileView<T> top, st
                            std::int64_t, int);                                                                      \
   template void swap_rows(DeviceLane const&, std::byte*, TileView<T>, std::span<TileView<T> const>, std::int64_t,   \
                           bool, bool);
-GRANARY_INSTANTIATE(float)
-GRANARY_INSTANTIATE(double)
-GRANARY_INSTANTIATE(Kokkos::complex<float>)
-GRANARY_INSTANTIATE(Kokkos::complex<double>)
+GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
