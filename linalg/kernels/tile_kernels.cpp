@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/block_blas.hpp>
 #include <granary/detail/linalg/kernels/tile_blas3.hpp>
 #include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
@@ -99,22 +99,10 @@ void hemm_by_blocks(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView
   }
 }
 
-struct HostBlas {
+struct HostBlas : BlockBlas {
   template <class T>
   void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const {
     kernels::multiply<T>(op_a, op_b, alpha, a, b, beta, c);
-  }
-  template <class T>
-  void syrk(Uplo uplo, Op op, T alpha, Block<T const> a, T beta, Block<T> c) const {
-    blas::syrk<T>(uplo, op, c.rows, op == Op::NoTrans ? a.cols : a.rows, alpha, a.data, a.ld, beta, c.data, c.ld);
-  }
-  template <class T>
-  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {
-    blas::herk<T>(uplo, op, c.rows, op == Op::NoTrans ? a.cols : a.rows, alpha, a.data, a.ld, beta, c.data, c.ld);
-  }
-  template <class T>
-  void hemm(Side side, Uplo uplo, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const {
-    blas::hemm<T>(side, uplo, c.rows, c.cols, alpha, a.data, a.ld, b.data, b.ld, beta, c.data, c.ld);
   }
   template <class T>
   void hemm_mixed(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta,

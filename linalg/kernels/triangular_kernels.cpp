@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/block_blas.hpp>
 #include <granary/detail/linalg/kernels/portable/inverse.hpp>
 #include <granary/detail/linalg/kernels/substitution.hpp>
 #include <granary/detail/linalg/kernels/tile_blas3.hpp>
@@ -54,19 +54,11 @@ template <class T>
   return 0;
 }
 
-struct HostLapack {
+struct HostLapack : BlockBlas {
   template <class T>
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
-    if (alpha == T(0)) return blas::trsm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
+    if (alpha == T(0)) return BlockBlas::trsm<T>(side, uplo, op, diag, alpha, a, b);
     solve<T>(side, uplo, op, diag, alpha, a, b);
-  }
-  template <class T>
-  void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
-    blas::trmm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
-  }
-  template <class T>
-  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {
-    blas::herk<T>(uplo, op, c.rows, op == Op::NoTrans ? a.cols : a.rows, alpha, a.data, a.ld, beta, c.data, c.ld);
   }
   template <class T>
   int potrf(Uplo uplo, Block<T> a) const {

@@ -19,9 +19,6 @@ struct Factor {
     T const value = mirrored ? matrix(j, i) : matrix(i, j);
     return mirrored != conjugated ? conjugate(value) : value;
   }
-  [[nodiscard]] Factor sub(int row, int col, int rows, int cols) const {
-    return {matrix.sub(row, col, rows, cols), conjugated, hermitian};
-  }
 };
 
 /// op(X) as a factor; can also conjugate without transposing.

@@ -17,8 +17,6 @@ namespace granary::kernels::portable {
 /// A matrix in memory with a stride, in entries, between rows and one between columns: any layout, also transposed.
 template <class T>
 struct Strided {
-  using non_const_value_type = std::remove_const_t<T>;
-
   T* data = nullptr;
   int rows = 0, cols = 0;
   std::int64_t row_step = 1, col_step = 1;
@@ -26,9 +24,6 @@ struct Strided {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T& operator()(int i, int j) const { return data[i * row_step + j * col_step]; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION std::size_t extent(int dimension) const {
     return static_cast<std::size_t>(dimension == 0 ? rows : cols);
-  }
-  [[nodiscard]] Strided sub(int row, int col, int row_count, int col_count) const {
-    return {data + row * row_step + col * col_step, row_count, col_count, row_step, col_step};
   }
   [[nodiscard]] Strided transposed() const { return {data, cols, rows, col_step, row_step}; }
   operator Strided<T const>() const requires(!std::is_const_v<T>) { return {data, rows, cols, row_step, col_step}; }
