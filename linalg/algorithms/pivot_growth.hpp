@@ -6,6 +6,7 @@
 #include <granary/detail/linalg/data/tile_grid.hpp>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace granary {

@@ -8,8 +8,10 @@
 #include <granary/detail/linalg/runtime/view_form.hpp>
 #include <granary/detail/runtime/api/runtime.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace granary {
 

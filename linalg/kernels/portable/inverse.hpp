@@ -3,6 +3,7 @@
 
 #include <granary/detail/linalg/kernels/portable/strided.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 /// Inverses of triangles and the products L^H L and U U^H in place. A triangle is halved; TRSM, TRMM and HERK of the
