@@ -19,14 +19,10 @@
 
 namespace granary {
 
-using namespace detail;
-
+namespace detail {
 namespace {
 
 constexpr char const* own_name = "auto";
-// Used before the first choice, if the codelets of the first tasks were measured.
-constexpr char const* first_if_measured = "dmdas";
-constexpr char const* first_on_one_memory = "planned";
 // Fewer tasks are not worth a choice; nor is a simulation of fewer.
 constexpr std::size_t few_tasks = 16;
 // The part of the believed time of the run for choices, and what a simulated task is taken to cost.
@@ -78,6 +74,30 @@ void give_back_free_memory() {
 #endif
 }
 
+using AutoUse = SchedulerEntry::AutoUse;
+
+// The scheduler that says so in the registry; the last resort is any of them.
+std::string registered_for(AutoUse::Start start) {
+  auto const names = scheduler_names();
+  auto const found =
+      std::ranges::find(names, start, [](auto const& name) { return scheduler_entry(name).in_auto.start; });
+  return found != names.end() ? *found : names.front();
+}
+
+// The schedulers that `auto` tries, the likeliest one first.
+std::vector<std::string> registered_candidates(bool fits, bool kinds_differ) {
+  std::vector<std::pair<int, std::string>> places;
+  for (auto const& name : scheduler_names()) {
+    auto const use = scheduler_entry(name).in_auto;
+    auto const place = fits ? use.place_if_data_fit : use.place_if_larger;
+    if (place > 0 && (kinds_differ || !use.only_if_kinds_differ)) places.emplace_back(place, name);
+  }
+  std::ranges::sort(places);
+  std::vector<std::string> names;
+  for (auto& [place, name] : places) names.push_back(std::move(name));
+  return names;
+}
+
 std::string text_of(double seconds) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3g s", seconds);
@@ -85,29 +105,6 @@ std::string text_of(double seconds) {
 }
 
 }  // namespace
-
-void register_auto() {
-  static bool const registered = [] {
-    register_scheduler(
-        own_name,
-        [](PolicyOptions& options) {
-          AutoScheduler::Options chosen;
-          chosen.candidates = options.list("candidates");
-          chosen.tasks = static_cast<std::uint64_t>(options.integer("tasks", 10'000, 0, 1'000'000'000));
-          if (auto const file = options.text("schedule", ""); !file.empty()) chosen.schedule = "static:file=" + file;
-          for (auto const& name : chosen.candidates) {
-            if (name == own_name) throw InvalidArgument("the scheduler 'auto' cannot be a candidate of itself");
-            static_cast<void>(make_scheduler(name));
-          }
-          if (!chosen.schedule.empty()) static_cast<void>(make_scheduler(chosen.schedule));
-          chosen.seed = options.seed();
-          return std::make_unique<AutoScheduler>(std::move(chosen));
-        },
-        own_name);
-    return true;
-  }();
-  static_cast<void>(registered);
-}
 
 std::vector<std::pair<DataId, NodeId>> Replicas::sorted() const {
   std::vector<std::uint64_t> keys(m_keys.begin(), m_keys.end());
@@ -141,7 +138,9 @@ void AutoEviction::replica_dropped(DataId data, NodeId node) {
   m_policy->replica_dropped(data, node);
 }
 
-AutoScheduler::AutoScheduler(Options options) : m_options(std::move(options)) {}
+AutoScheduler::AutoScheduler(Options options) : m_options(std::move(options)) {
+  if (m_options.first.empty()) m_options.first = registered_for(AutoUse::Start::UntilMeasured);
+}
 
 std::unique_ptr<EvictionPolicy> AutoScheduler::own_eviction(std::string_view name) {
   if (name != own_name) {
@@ -173,31 +172,36 @@ void AutoScheduler::use(std::string const& name) {
   }
   auto policies = make_policies(name, eviction_of(name), m_options.seed);
   m_present = std::move(policies.scheduler);
+  auto* const events = dynamic_cast<SystemEvents*>(m_present.get());
+  m_events = events != nullptr ? events : &m_no_events;
+  auto* const limits = dynamic_cast<SchedulerLimits*>(m_present.get());
+  m_limits = limits != nullptr ? limits : &m_no_limits;
   m_name = name;
   ++m_number;
   if (m_number > 1 && m_own_eviction && *m_own_eviction != nullptr)
     (*m_own_eviction)->use(std::move(policies.eviction));
   m_present->attach(*m_view, *m_board);
-  // A schedule numbers the tasks that it is told of, and was tried with those that groups have.
+  // One that counts tasks was tried with those that groups have.
+  bool const told_of_all = scheduler_entry(name).counts_tasks;
   for (TaskId const task : tasks) {
-    if (!waits(task) && name != m_options.schedule) continue;
+    if (!waits(task) && !told_of_all) continue;
     m_present->submitted(task);
     if (!waits(task)) m_present->withdrawn(task, Withdrawal::NeverReady, {});
   }
   for (auto const& [data, node] : m_replicas.sorted()) {
-    m_present->replica_expected(data, node);
-    if (m_view->valid(data, node)) m_present->replica_valid(data, node);
+    m_events->replica_expected(data, node);
+    if (m_view->valid(data, node)) m_events->replica_valid(data, node);
   }
   for (TaskId const task : tasks) {
     if (waits(task) && m_known.at(task).ready) m_present->ready(task);
   }
-  m_present->caught_up();
+  m_events->caught_up();
   if (m_number > 1) m_board->ask_all_groups();
 }
 
 void AutoScheduler::check(TaskSubmission const& submission, AccessList const& accesses) const {
   try {
-    m_present->check(submission, accesses);
+    m_limits->check(submission, accesses);
   } catch (InvalidArgument const&) {
     m_refuses = true;
   }
@@ -225,7 +229,7 @@ void AutoScheduler::ready(TaskId task) {
 
 TaskId AutoScheduler::next(GroupId group) {
   if (m_waiting > 0 && !std::exchange(m_begun, true) && measured(known_tasks()))
-    use(has_one_memory() ? first_on_one_memory : first_if_measured);
+    use(registered_for(has_one_memory() ? AutoUse::Start::OnOneMemory : AutoUse::Start::OnSeveralMemories));
   if (TaskId const task = take_with_turn(group); task.valid()) return task;
   for (;;) {
     TaskId const task = m_present->next(group);
@@ -236,12 +240,11 @@ TaskId AutoScheduler::next(GroupId group) {
   }
 }
 
-// The user's, or the candidate's own. `darts` with its paper's, which does not look at what is written, is as fast and
-// moves 1.14 times the bytes (bench/policies/written.py).
+// The user's, or the candidate's own.
 std::string AutoScheduler::eviction_of(std::string const& candidate) const {
   if (!m_eviction.empty()) return m_eviction;
-  bool const is_darts = candidate == "darts" || candidate.starts_with("darts:");
-  return is_darts ? "luf:written=8" : default_eviction(candidate);
+  auto const entry = scheduler_entry(candidate);
+  return entry.in_auto.eviction.empty() ? entry.eviction : entry.in_auto.eviction;
 }
 
 bool AutoScheduler::has_one_memory() const {
@@ -318,27 +321,27 @@ void AutoScheduler::finished(TaskId task) {
   if (!more_come() && due()) choose();
   auto const known = m_known.take(task);
   --m_known_tasks;
-  known.given_by == m_number ? m_present->finished(task) : m_present->external_finished(task);
+  known.given_by == m_number ? m_present->finished(task) : m_events->external_finished(task);
 }
 
 void AutoScheduler::replica_expected(DataId data, NodeId node) {
   m_replicas.add(data, node);
-  m_present->replica_expected(data, node);
+  m_events->replica_expected(data, node);
 }
 
 void AutoScheduler::replica_valid(DataId data, NodeId node) {
   m_replicas.add(data, node);
-  m_present->replica_valid(data, node);
+  m_events->replica_valid(data, node);
 }
 
 void AutoScheduler::replica_dropped(DataId data, NodeId node) {
   m_replicas.remove(data, node);
-  m_present->replica_dropped(data, node);
+  m_events->replica_dropped(data, node);
 }
 
 std::uint32_t AutoScheduler::most_ahead(GroupId group, std::uint32_t depth) const {
   m_depth = depth;
-  return m_present->most_ahead(group, depth);
+  return m_limits->most_ahead(group, depth);
 }
 
 bool AutoScheduler::due() const {
@@ -468,12 +471,9 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::try_candidates(std::vector<
 std::vector<std::string> AutoScheduler::likely(bool fits) const {
   auto names = m_options.candidates;
   if (names.empty()) {
-    names = fits ? std::vector<std::string>{"dmdas", "planned", "laheteroprio", "heteroprio", "darts", "superblock"}
-                 : std::vector<std::string>{"planned", "darts", "superblock", "dmdas", "laheteroprio", "heteroprio"};
     auto const& groups = m_view->topology().groups();
-    bool const kinds_differ =
-        std::ranges::any_of(groups, [&](auto const& group) { return group.kind != groups[0].kind; });
-    if (!kinds_differ) std::erase_if(names, [](auto const& name) { return name.ends_with("heteroprio"); });
+    names = registered_candidates(
+        fits, std::ranges::any_of(groups, [&](auto const& group) { return group.kind != groups[0].kind; }));
   }
   if (!m_options.schedule.empty()) names.insert(names.begin(), m_options.schedule);
   return names;
@@ -497,6 +497,32 @@ std::vector<std::pair<std::string, double>> AutoScheduler::counters() const {
   counters.insert(counters.begin(),
                   {{"choices", static_cast<double>(m_choices)}, {"simulated tasks", static_cast<double>(m_simulated)}});
   return counters;
+}
+
+}  // namespace detail
+
+void register_auto() {
+  static bool const registered = [] {
+    register_scheduler(detail::own_name,
+                       [](PolicyOptions& options) {
+                         detail::AutoScheduler::Options chosen;
+                         chosen.candidates = options.list("candidates");
+                         chosen.tasks = static_cast<std::uint64_t>(options.integer("tasks", 10'000, 0, 1'000'000'000));
+                         if (auto const file = options.text("schedule", ""); !file.empty())
+                           chosen.schedule = "static:file=" + file;
+                         for (auto const& name : chosen.candidates) {
+                           if (name == detail::own_name)
+                             throw InvalidArgument("the scheduler 'auto' cannot be a candidate of itself");
+                           static_cast<void>(make_scheduler(name));
+                         }
+                         if (!chosen.schedule.empty()) static_cast<void>(make_scheduler(chosen.schedule));
+                         chosen.seed = options.seed();
+                         return std::make_unique<detail::AutoScheduler>(std::move(chosen));
+                       },
+                       {.eviction = detail::own_name});
+    return true;
+  }();
+  static_cast<void>(registered);
 }
 
 }  // namespace granary

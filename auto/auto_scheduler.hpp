@@ -5,6 +5,7 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/policy/eviction_policy.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/core/policy/task_table.hpp>
 #include <granary/detail/policies/common/bursts.hpp>
 
@@ -29,6 +30,8 @@ namespace granary {
 /// assert(policies.eviction != nullptr);
 /// ```
 GRANARY_EXPORT void register_auto();
+
+namespace detail {
 
 /// A set of data on nodes. O(1).
 class GRANARY_EXPORT Replicas {
@@ -77,7 +80,7 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 /// are about as fast, with the one that moves the fewest bytes. Until it knows
 /// enough it uses `darts`: while the codelets of more than a tenth of the tasks were not measured on any kind of
 /// worker. If the codelets of the first tasks were measured, it begins with `planned` where all workers share one
-/// memory, and with `dmdas` elsewhere.
+/// memory, and with `dmdas` elsewhere. The registry says so of these three (SchedulerEntry::AutoUse).
 ///
 /// It chooses when a burst of submissions has ended and at least as many tasks are new as wait from before; and again
 /// when the time between the ends of 64 tasks and of 128, 256, … differs from the simulated one by more than a fifth.
@@ -92,14 +95,17 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 /// ended, and judged by the work done until then and by the longest chain that is left. Such a choice does not change
 /// one that was made among whole runs of the same tasks. Likely are dmdas, planned and laheteroprio if all data fit in
 /// the memory of each device (of the host if there are none), and else planned, darts and superblock.
-class GRANARY_EXPORT AutoScheduler final : public Scheduler {
+class GRANARY_EXPORT AutoScheduler final : public Scheduler,
+                                           public SystemEvents,
+                                           public SchedulerLimits,
+                                           public MetaScheduler {
  public:
   struct Options {
-    /// As for make_scheduler, the likely ones first. Empty: planned, dmdas, darts, superblock and, if there are several
-    /// kinds of workers, heteroprio and laheteroprio.
+    /// As for make_scheduler, the likely ones first. Empty: those that say so in the registry
+    /// (SchedulerEntry::AutoUse).
     std::vector<std::string> candidates = {};
-    std::string schedule = {};  ///< one more candidate: a static schedule; empty: none
-    std::string first = "darts";
+    std::string schedule = {};     ///< one more candidate: a static schedule; empty: none
+    std::string first = {};        ///< before the codelets were measured; empty: as the registry says
     std::uint64_t tasks = 10'000;  ///< that may be simulated in any case
     std::uint64_t seed = 0;        ///< of the policies
   };
@@ -115,15 +121,16 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   void issued(TaskId task) override;
   void finished(TaskId task) override;
-  void external_finished(TaskId task) override { m_present->external_finished(task); }
-  void stalled() override { m_present->stalled(); }
-  void released(DataId data) override { m_present->released(data); }
+  void external_finished(TaskId task) override { m_events->external_finished(task); }
+  void stalled() override { m_events->stalled(); }
+  void released(DataId data) override { m_events->released(data); }
   void replica_expected(DataId data, NodeId node) override;
   void replica_valid(DataId data, NodeId node) override;
   void replica_dropped(DataId data, NodeId node) override;
-  [[nodiscard]] bool keeps_plans() const override { return m_present->keeps_plans(); }
-  /// So that each candidate may: of others, a task without its turn is kept until it has it.
-  [[nodiscard]] bool chooses_turns() const override { return true; }
+  /// It chooses turns so that each candidate may: of others, a task without its turn is kept until it has it.
+  [[nodiscard]] Traits traits() const override {
+    return {.keeps_plans = m_present != nullptr && m_present->traits().keeps_plans, .chooses_turns = true};
+  }
   [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const override;
   [[nodiscard]] std::string remark() const override { return m_remark; }
   /// `choices`, the number of `simulated tasks`, and the counters of the present scheduler.
@@ -166,6 +173,10 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
   std::unique_ptr<Scheduler> m_present;
+  SystemEvents m_no_events;
+  SystemEvents* m_events = &m_no_events;  // of the present one, or nobody's
+  SchedulerLimits m_no_limits;
+  SchedulerLimits* m_limits = &m_no_limits;
   std::string m_name;                                     // of the present one
   std::uint64_t m_number = 0;                             // of the present one: how many there were
   mutable std::uint32_t m_depth = 0;                      // PlannerOptions::depth, once known
@@ -177,7 +188,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   std::map<GroupId, std::vector<TaskId>> m_without_turn;  // of these, those that the present scheduler gave away
   Replicas m_replicas;
   bool m_begun = false;  // a group asked for one of the first tasks
-  detail::Bursts m_bursts;
+  Bursts m_bursts;
   Instant m_burst_began{};
   Instant m_last_submission{};
   std::size_t m_new = 0;             // waiting tasks that were submitted since the last choice
@@ -197,4 +208,5 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   std::string m_remark;
 };
 
+}  // namespace detail
 }  // namespace granary

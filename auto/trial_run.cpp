@@ -13,9 +13,7 @@
 #include <utility>
 #include <variant>
 
-namespace granary {
-
-using namespace detail;
+namespace granary::detail {
 
 namespace {
 
@@ -270,4 +268,4 @@ std::unique_ptr<TrialRun> TrialRuns::start(std::string const& scheduler, std::st
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// One simulation of a TrialRuns. The trial run must outlive it.
 class GRANARY_EXPORT TrialRun {
@@ -68,4 +68,4 @@ class GRANARY_EXPORT TrialRuns {
   std::unique_ptr<Implementation> m_implementation;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/policies/registry.hpp>
 
 #include <map>
@@ -9,13 +10,15 @@
 namespace granary {
 namespace {
 
-template <class Factory>
+struct NoFacts {};
+
+// `Facts`: what is known of a policy beside its factory.
+template <class Factory, class Facts>
 class Registry {
  public:
   struct Entry {
     Factory factory;
-    std::string companion = {};  // of a scheduler: its default eviction policy
-    bool needs_options = false;
+    Facts facts = {};
   };
 
   explicit Registry(std::string kind) : m_kind(std::move(kind)) {}
@@ -48,12 +51,10 @@ class Registry {
     return policy;
   }
 
-  [[nodiscard]] std::vector<std::string> names(bool all) const {
+  [[nodiscard]] std::vector<std::string> names() const {
     std::scoped_lock const lock(m_mutex);
     std::vector<std::string> result;
-    for (auto const& [name, entry] : m_factories) {
-      if (all || !entry.needs_options) result.push_back(name);
-    }
+    for (auto const& [name, entry] : m_factories) result.push_back(name);
     return result;
   }
 
@@ -64,20 +65,20 @@ class Registry {
 };
 
 // Local statics: policies in other source files register during static initialisation.
-Registry<SchedulerFactory>& schedulers() {
-  static Registry<SchedulerFactory> registry("scheduler");
+Registry<SchedulerFactory, SchedulerEntry>& schedulers() {
+  static Registry<SchedulerFactory, SchedulerEntry> registry("scheduler");
   return registry;
 }
 
-Registry<EvictionFactory>& evictions() {
-  static Registry<EvictionFactory> registry("eviction policy");
+Registry<EvictionFactory, NoFacts>& evictions() {
+  static Registry<EvictionFactory, NoFacts> registry("eviction policy");
   return registry;
 }
 
 }  // namespace
 
-void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction, bool needs_options) {
-  schedulers().add(std::move(name), {std::move(factory), std::move(eviction), needs_options});
+void register_scheduler(std::string name, SchedulerFactory factory, SchedulerEntry entry) {
+  schedulers().add(std::move(name), {std::move(factory), std::move(entry)});
 }
 void register_eviction(std::string name, EvictionFactory factory) {
   evictions().add(std::move(name), {std::move(factory)});
@@ -92,7 +93,8 @@ std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification) {
 
 PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed) {
   PolicySet policies{.scheduler = make_scheduler(scheduler, seed), .eviction = nullptr};
-  policies.eviction = policies.scheduler->own_eviction(eviction);
+  if (auto* const meta = dynamic_cast<MetaScheduler*>(policies.scheduler.get()))
+    policies.eviction = meta->own_eviction(eviction);
   if (policies.eviction) {
     policies.eviction->set_policy_name(std::string(eviction));
   } else {
@@ -101,12 +103,18 @@ PolicySet make_policies(std::string_view scheduler, std::string_view eviction, s
   return policies;
 }
 
-std::string default_eviction(std::string_view scheduler) {
-  return schedulers().find(PolicyOptions(scheduler).policy()).companion;
+SchedulerEntry scheduler_entry(std::string_view scheduler) {
+  return schedulers().find(PolicyOptions(scheduler).policy()).facts;
 }
 
-std::vector<std::string> scheduler_names() { return schedulers().names(false); }
-std::vector<std::string> all_scheduler_names() { return schedulers().names(true); }
-std::vector<std::string> eviction_names() { return evictions().names(true); }
+std::string default_eviction(std::string_view scheduler) { return scheduler_entry(scheduler).eviction; }
+
+std::vector<std::string> scheduler_names() {
+  auto names = all_scheduler_names();
+  std::erase_if(names, [](auto const& name) { return scheduler_entry(name).needs_options; });
+  return names;
+}
+std::vector<std::string> all_scheduler_names() { return schedulers().names(); }
+std::vector<std::string> eviction_names() { return evictions().names(); }
 
 }  // namespace granary

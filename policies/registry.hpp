@@ -5,11 +5,13 @@
 #include <granary/detail/core/policy/policy_set.hpp>
 #include <granary/detail/policies/policy_options.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace granary {
@@ -18,21 +20,47 @@ namespace granary {
 using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(PolicyOptions& options)>;
 using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOptions& options)>;
 
+/// What the registry knows of a scheduler beside its factory.
+struct GRANARY_EXPORT SchedulerEntry {
+  /// How `auto` uses the scheduler.
+  struct AutoUse {
+    enum class Start : std::uint8_t { Never, UntilMeasured, OnOneMemory, OnSeveralMemories };
+    /// Its place in the order in which `auto` tries schedulers, if all data fit in memory and if they do not: 1 is the
+    /// likeliest one. 0: it is not tried.
+    int place_if_data_fit = 0;
+    int place_if_larger = 0;
+    bool only_if_kinds_differ = false;  ///< tried only where there are several kinds of workers
+    /// `auto` begins a run with it: until the codelets of its first tasks were measured, or if they were, by the number
+    /// of memories that the workers use. Of several, the first by name.
+    Start start = Start::Never;
+    std::string eviction = {};  ///< the eviction policy with it; empty: the default one
+  };
+  std::string eviction = "lru";  ///< its default eviction policy
+  bool needs_options = false;    ///< its factory refuses it without options, and `scheduler_names` does not list it
+  bool counts_tasks = false;  ///< it numbers the tasks of which it is told: in mid-run, also of those that groups have
+  AutoUse in_auto = {};
+};
+
 /// Registers a policy under a name, granary's own or an application's. Throws InvalidArgument when the name is empty,
-/// used already or contains one of ":=+,". `eviction` is the scheduler's default eviction policy; one that
-/// `needs_options` is refused by its factory without them, and not among `scheduler_names`.
-GRANARY_EXPORT void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru",
-                                       bool needs_options = false);
+/// used already or contains one of ":=+,".
+GRANARY_EXPORT void register_scheduler(std::string name, SchedulerFactory factory, SchedulerEntry entry = {});
+template <std::convertible_to<std::string> Text>
+[[deprecated("use register_scheduler(name, factory, {.eviction = …, .needs_options = …})")]]  //
+void register_scheduler(std::string name, SchedulerFactory factory, Text eviction, bool needs_options = false) {
+  register_scheduler(std::move(name), std::move(factory),
+                     SchedulerEntry{.eviction = std::move(eviction), .needs_options = needs_options});
+}
 GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory);
 
 /// Creates a policy from `name` or `name:key=value:key=value`. Throws InvalidArgument, with the known names or options,
 /// when there is no such name or option. `make_policies` also knows a scheduler's own eviction policies
-/// (Scheduler::own_eviction).
+/// (MetaScheduler::own_eviction).
 ///
 /// ```cpp
 /// for (auto const& name : granary::scheduler_names()) {
 ///   auto const policies = granary::make_policies(name, granary::default_eviction(name));
-///   std::printf("%s %s priorities\n", name.c_str(), policies.scheduler->heeds_priorities() ? "uses" : "ignores");
+///   bool const heeds = policies.scheduler->traits().heeds_priorities;
+///   std::printf("%s %s priorities\n", name.c_str(), heeds ? "uses" : "ignores");
 /// }
 /// ```
 [[nodiscard]] GRANARY_EXPORT std::unique_ptr<Scheduler> make_scheduler(std::string_view specification,
@@ -41,6 +69,8 @@ GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory)
 [[nodiscard]] GRANARY_EXPORT PolicySet make_policies(std::string_view scheduler, std::string_view eviction,
                                                      std::uint64_t seed = 0);
 
+/// The entry of a scheduler, whose name may have options; throws as `make_scheduler`.
+[[nodiscard]] GRANARY_EXPORT SchedulerEntry scheduler_entry(std::string_view scheduler);
 /// The default eviction policy of a scheduler; throws as `make_scheduler`.
 [[nodiscard]] GRANARY_EXPORT std::string default_eviction(std::string_view scheduler);
 
@@ -54,10 +84,14 @@ GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory)
 /// Registers during static initialisation: a policy's source file contains one of these; no other list of policies
 /// exists.
 struct GRANARY_EXPORT SchedulerRegistration {
-  SchedulerRegistration(std::string name, SchedulerFactory factory, std::string eviction = "lru",
-                        bool needs_options = false) {
-    register_scheduler(std::move(name), std::move(factory), std::move(eviction), needs_options);
+  SchedulerRegistration(std::string name, SchedulerFactory factory, SchedulerEntry entry = {}) {
+    register_scheduler(std::move(name), std::move(factory), std::move(entry));
   }
+  template <std::convertible_to<std::string> Text>
+  [[deprecated("use SchedulerRegistration(name, factory, {.eviction = …, .needs_options = …})")]]  //
+  SchedulerRegistration(std::string name, SchedulerFactory factory, Text eviction, bool needs_options = false)
+      : SchedulerRegistration(std::move(name), std::move(factory),
+                              SchedulerEntry{.eviction = std::move(eviction), .needs_options = needs_options}) {}
 };
 struct GRANARY_EXPORT EvictionRegistration {
   EvictionRegistration(std::string name, EvictionFactory factory) {

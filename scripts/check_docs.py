@@ -80,6 +80,8 @@ def broken_links(document: pathlib.Path, text: str) -> list[str]:
 # The page of functions, and the headers of the classes that its sections describe.
 FUNCTIONS = "docs/policy-functions.md"
 CLASSES = {"SystemView": "system_view", "PlanBoard": "plan_board", "Scheduler": "scheduler",
+           "SystemEvents": "scheduler_extensions", "SchedulerLimits": "scheduler_extensions",
+           "TaskAborter": "scheduler_extensions", "MetaScheduler": "scheduler_extensions",
            "EvictionPolicy": "eviction_policy", "Policy": "policy"}
 
 

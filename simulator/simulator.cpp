@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/planner/inspection.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -52,8 +53,8 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
     if (!asked.external && m_truth.runs_on(asked, static_cast<WorkerKind>(kind))) kernels[kind] = never_called;
   }
   codelet.kernels = kernels;
-  if (m_options.all_restartable && !codelet.external && m_planner.scheduler().aborts_tasks())
-    codelet.restartable = true;
+  bool const aborts = dynamic_cast<TaskAborter const*>(&m_planner.scheduler()) != nullptr;
+  if (m_options.all_restartable && !codelet.external && aborts) codelet.restartable = true;
   m_planner.set_now(m_now);
   CodeletId const id = m_planner.handle(AddCodelet{std::move(codelet)});
   after_event();

@@ -95,7 +95,7 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
 template <class T>
 void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& source, ResultMatrix<T>& factor,
            Report& report) {
-  auto a = add_file_matrix<T>(session.runtime(), plan.grid, plan.part, "A", source, nullptr);
+  auto a = add_file_matrix<T>(session.runtime().session(), plan.grid, plan.part, "A", source, nullptr);
   factor.read_back();
   session.check<T>(report,
                    {.n = plan.grid.rows,

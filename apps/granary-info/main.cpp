@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/backends/kokkos_start.hpp>
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>

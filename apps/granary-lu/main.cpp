@@ -4,6 +4,7 @@
 #include <granary/detail/linalg/algorithms/singular.hpp>
 #include <granary/detail/linalg/residuals/residual.hpp>
 #include <granary/detail/linalg/runtime/matrices.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
 
 #include <fmt/format.h>
 
@@ -118,7 +119,7 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
 template <class T>
 void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& source, ResultMatrix<T>& lu,
            PivotData const* pivots, Report& report) {
-  auto a = add_file_matrix<T>(session.runtime(), plan.grid, plan.part, "A", source, nullptr);
+  auto a = add_file_matrix<T>(session.runtime().session(), plan.grid, plan.part, "A", source, nullptr);
   lu.read_back();
   session.check<T>(report,
                    {.n = plan.grid.cols,

@@ -4,8 +4,9 @@
 #include <granary/detail/core/base/printable.hpp>
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/core/engine/model_file.hpp>
-#include <granary/detail/runtime/config.hpp>
-#include <granary/detail/runtime/machine_cache.hpp>
+#include <granary/detail/runtime/setup/environment.hpp>
+#include <granary/detail/runtime/setup/machine_cache.hpp>
+#include <granary/detail/runtime/setup/options.hpp>
 #include <granary/version.hpp>
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/printable.hpp>
 #include <granary/detail/linalg/algorithms/io_bounds.hpp>
-#include <granary/detail/runtime/machine.hpp>
+#include <granary/detail/runtime/setup/configure.hpp>
+#include <granary/detail/runtime/setup/machine.hpp>
 #include <granary/linalg.hpp>
 
 #include <fmt/format.h>
@@ -216,10 +217,10 @@ class Run {
 
  private:
   [[nodiscard]] TiledMatrix<T> matrix_a() {
-    return add_file_matrix<T>(m_session.runtime(), m_plan.grid, m_plan.part, "A", m_a_source, nullptr);
+    return add_file_matrix<T>(m_session.runtime().session(), m_plan.grid, m_plan.part, "A", m_a_source, nullptr);
   }
   [[nodiscard]] TiledMatrix<T> matrix_b() {
-    return add_file_matrix<T>(m_session.runtime(), m_plan.columns, MatrixPart::All, "B", m_b_source, nullptr);
+    return add_file_matrix<T>(m_session.runtime().session(), m_plan.columns, MatrixPart::All, "B", m_b_source, nullptr);
   }
 
   MixedReport solve(TiledMatrix<T> const& a) {

@@ -75,7 +75,7 @@ void Accounts::fill(EngineStatistics& statistics, Planner const& planner) const 
   statistics.idle = planner.idle();
   try {
     statistics.remark = planner.scheduler().remark();
-    statistics.priorities_ignored = m_prioritised && !planner.scheduler().heeds_priorities();
+    statistics.priorities_ignored = m_prioritised && !planner.scheduler().traits().heeds_priorities;
   } catch (...) {
     statistics.remark = "the scheduler has thrown when it was asked for its remark";
   }

@@ -38,7 +38,7 @@ struct GRANARY_EXPORT ResultPlace {
 };
 
 /// The sizes of one access of a task that accesses varying data.
-struct GRANARY_EXPORT VaryingAccess {
+struct GRANARY_EXPORT VaryingPlaces {
   Bytes bytes = 0;                         ///< of the present value
   std::optional<ResultPlace> result = {};  ///< if the task writes the datum, which varies
 };
@@ -76,7 +76,7 @@ struct GRANARY_EXPORT RunCommand {
   bool follows = false;
   Task const* description = nullptr;            ///< as it was submitted
   std::span<Place const> places = {};           ///< of the values for the worker, by access
-  std::span<VaryingAccess const> varying = {};  ///< by access; empty if the task accesses no varying data
+  std::span<VaryingPlaces const> varying = {};  ///< by access; empty if the task accesses no varying data
   std::span<KeptValue const> kept = {};
   /// Of the ids: commands outlive the memory to which they point.
   bool operator==(RunCommand const& other) const {

@@ -70,7 +70,7 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual std::uint32_t committed_uses(DataId data, NodeId node) const = 0;
   /// True if no other task has its turn on the data on which this one commutes. O(its data).
   [[nodiscard]] virtual bool may_take_turn(TaskId task) const = 0;
-  /// True if `Scheduler::abort_for` may name the task: a CPU worker has it, which is not being told to stop another
+  /// True if `TaskAborter::abort_for` may name the task: a CPU worker has it, which is not being told to stop another
   /// one, its codelet is restartable, and all values that it overwrites and needs are kept. O(its data).
   [[nodiscard]] virtual bool may_abort(TaskId task) const = 0;
   /// The estimated time of the transfers that follow if the replica is evicted from the memory of `node` and the datum

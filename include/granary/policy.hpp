@@ -6,6 +6,7 @@
 #include <granary/detail/core/policy/plan_board.hpp>
 #include <granary/detail/core/policy/policy_set.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/core/policy/system_view.hpp>
 #include <granary/detail/core/policy/task_slots.hpp>
 #include <granary/detail/core/policy/task_table.hpp>

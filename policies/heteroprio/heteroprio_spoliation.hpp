@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/policies/heteroprio/heteroprio_buckets.hpp>
 
 #include <cstdint>
@@ -27,7 +28,7 @@ namespace granary::detail {
 /// The slow codelet has the lowest acceleration, if this is less than half of the highest one; else there is none. A
 /// device takes a task away only if it is faster on it than the task's present worker. Beside the cost of
 /// HeteroprioBuckets, a device's question costs O(tasks on CPU workers).
-class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler {
+class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler, public TaskAborter {
  public:
   enum class Rules : std::uint8_t { Sp, Pp, Pc, Pcep, Pcept };
 
@@ -42,7 +43,6 @@ class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler {
   void finished(TaskId task) override;
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   [[nodiscard]] TaskId next(GroupId group) override;
-  [[nodiscard]] bool aborts_tasks() const override { return true; }
   [[nodiscard]] TaskId abort_for(GroupId group) override;
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
 

@@ -11,9 +11,10 @@
 namespace granary::detail {
 namespace {
 
-SchedulerRegistration const laheteroprio_registration("laheteroprio", [](PolicyOptions& options) {
-  return std::make_unique<LaheteroprioScheduler>(LaheteroprioOptions::read(options));
-});
+SchedulerRegistration const laheteroprio_registration(
+    "laheteroprio",
+    [](PolicyOptions& options) { return std::make_unique<LaheteroprioScheduler>(LaheteroprioOptions::read(options)); },
+    {.in_auto = {.place_if_data_fit = 3, .place_if_larger = 5, .only_if_kinds_differ = true}});
 
 std::size_t count_in(std::string const& text, std::size_t least, std::string const& key, std::string const& policy) {
   std::size_t value = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/policies/heteroprio/heteroprio_buckets.hpp>
 #include <granary/detail/policies/heteroprio/laheteroprio_affinity.hpp>
 #include <granary/detail/policies/heteroprio/laheteroprio_distances.hpp>
@@ -42,7 +43,7 @@ struct GRANARY_EXPORT LaheteroprioOptions {
 /// Departures from the paper: Ties of a formula go to the node that released the task, else to the node with the fewest
 /// tasks. Groups get tasks ahead of their workers, so tasks in the lists of another node with workers of the same kind
 /// are taken only for an idle worker.
-class GRANARY_EXPORT LaheteroprioScheduler final : public Scheduler {
+class GRANARY_EXPORT LaheteroprioScheduler final : public Scheduler, public SystemEvents {
  public:
   explicit LaheteroprioScheduler(LaheteroprioOptions options)
       : m_options(std::move(options)), m_buckets(m_options.buckets), m_choice(m_options.formula) {}

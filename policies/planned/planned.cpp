@@ -22,7 +22,8 @@ SchedulerRegistration const planned_registration(
       chosen.ahead = options.integer("ahead", -1, -1, 1'000'000);
       return std::make_unique<PlannedScheduler>(chosen);
     },
-    "belady");
+    {.eviction = "belady",
+     .in_auto = {.place_if_data_fit = 2, .place_if_larger = 1, .start = SchedulerEntry::AutoUse::Start::OnOneMemory}});
 
 // New tasks run in the order of submission, after all planned ones.
 std::int64_t rank_of_new(TaskId task) {

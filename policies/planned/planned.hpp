@@ -3,6 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/core/policy/task_table.hpp>
 #include <granary/detail/policies/common/bursts.hpp>
 #include <granary/detail/policies/common/slower_groups.hpp>
@@ -46,7 +47,7 @@ namespace granary::detail {
 ///
 /// A plan costs what `find_order` does: about 5 µs for each task, in the call of `next` that makes it; other calls
 /// O(log tasks).
-class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
+class GRANARY_EXPORT PlannedScheduler final : public Scheduler, public SystemEvents, public SchedulerLimits {
  public:
   struct Options {
     std::uint64_t effort = 1500;  ///< OrderProblem::effort
@@ -63,9 +64,8 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   void caught_up() override { m_bursts.end(); }
   /// A task without plan, or of a block of the group's node.
   [[nodiscard]] bool hand_over(TaskId task, GroupId group) override;
-  [[nodiscard]] bool keeps_plans() const override { return true; }
   /// Turns follow the plan as well.
-  [[nodiscard]] bool chooses_turns() const override { return true; }
+  [[nodiscard]] Traits traits() const override { return {.keeps_plans = true, .chooses_turns = true}; }
   [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const override;
   /// `plans`, and the last one's `planned blocks` and the bytes that it `expects` to move.
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;

@@ -13,9 +13,10 @@
 
 namespace granary::detail {
 
-/// For schedulers that choose turns (Scheduler::chooses_turns): the ready tasks that wait for their turns, by rank, and
-/// who has them. A task is *first* if it is first on each datum on which it commutes, and nobody has a turn there. Of
-/// all waiting tasks whose data nobody has, the first by rank is always first. O(log tasks) for each of its data.
+/// For schedulers that choose turns (Scheduler::Traits::chooses_turns): the ready tasks that wait for their turns, by
+/// rank, and who has them. A task is *first* if it is first on each datum on which it commutes, and nobody has a turn
+/// there. Of all waiting tasks whose data nobody has, the first by rank is always first. O(log tasks) for each of its
+/// data.
 class GRANARY_EXPORT Turns {
  public:
   /// True if a task with these accesses commutes with others.

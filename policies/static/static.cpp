@@ -31,7 +31,7 @@ SchedulerRegistration const registration(
       return std::make_unique<StaticScheduler>(file, read_schedule(file),
                                                StaticScheduler::Options{how, times == "refresh", graph == "any"});
     },
-    "belady", true);
+    {.eviction = "belady", .needs_options = true, .counts_tasks = true});
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 #include <granary/detail/core/policy/task_table.hpp>
 #include <granary/detail/policies/static/predecessors.hpp>
 #include <granary/detail/policies/static/static_pace.hpp>
@@ -19,7 +20,7 @@ namespace granary::detail {
 
 /// Runs the tasks of a schedule file, each on the file's worker and in the file's order (Static, section IV: SS), with
 /// corrections if asked for.
-class GRANARY_EXPORT StaticScheduler final : public Scheduler {
+class GRANARY_EXPORT StaticScheduler final : public Scheduler, public SystemEvents, public SchedulerLimits {
  public:
   /// The tasks that an idle worker may run while the first of its tasks is not ready.
   enum class Repair : std::uint8_t { None, Top, TopTwo, Auto };
@@ -44,7 +45,7 @@ class GRANARY_EXPORT StaticScheduler final : public Scheduler {
     m_signatures.forget(data);
     m_predecessors.forget(data);
   }
-  [[nodiscard]] bool keeps_plans() const override { return true; }
+  [[nodiscard]] Traits traits() const override { return {.keeps_plans = true}; }
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
 
  private:

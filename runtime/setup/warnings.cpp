@@ -22,7 +22,7 @@ namespace {
 
 std::vector<std::string> schedulers_that_heed_priorities() {
   auto names = scheduler_names();
-  std::erase_if(names, [](auto const& name) { return !make_scheduler(name)->heeds_priorities(); });
+  std::erase_if(names, [](auto const& name) { return !make_scheduler(name)->traits().heeds_priorities; });
   return names;
 }
 

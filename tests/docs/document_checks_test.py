@@ -64,7 +64,7 @@ class Checks(unittest.TestCase):
     def test_a_function_that_the_page_of_functions_lacks(self):
         self.write("examples/cart.cpp", "int wheels = 4;\n")
         self.write("docs/cart.md", "```cpp\nint wheels = 4;\n```\n")
-        for header in ("system_view", "plan_board", "scheduler", "eviction_policy", "policy"):
+        for header in ("system_view", "plan_board", "scheduler", "scheduler_extensions", "eviction_policy", "policy"):
             self.write(f"core/policy/{header}.hpp", (ROOT / f"core/policy/{header}.hpp").read_text())
         page = (ROOT / "docs/policy-functions.md").read_text().replace("](", "](https:")
         self.write("docs/policy-functions.md", page)

@@ -124,7 +124,7 @@ class CoherenceOracle {
     std::vector<Place> results;           // the same: where it writes
     std::vector<std::uint32_t> versions;  // by access, of the planner
     std::vector<Place> told_places;       // what its RunCommand says
-    std::vector<VaryingAccess> told_varying;
+    std::vector<VaryingPlaces> told_varying;
     bool aborted = false;  // since it was issued
     bool waits = false;    // issued behind its predecessor on its lane, whose result it reads
   };

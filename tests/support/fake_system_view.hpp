@@ -3,6 +3,7 @@
 
 #include <granary/detail/core/policy/eviction_policy.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -186,6 +187,11 @@ class FakeRun {
       : view(system), board(system.topology().groups().size()), scheduler(std::move(policy)) {
     scheduler->attach(view, board);
   }
+  /// What the scheduler hears of the system; of a scheduler that hears nothing, an interface that does nothing.
+  [[nodiscard]] SystemEvents& events() {
+    auto* const events = dynamic_cast<SystemEvents*>(scheduler.get());
+    return events != nullptr ? *events : m_no_events;
+  }
 
   TaskId next(GroupId group) { return scheduler->next(group); }
   TaskId next_and_commit(GroupId group = GroupId(0)) {
@@ -203,18 +209,18 @@ class FakeRun {
   }
   void expect(DataId data, NodeId node) {
     view.set_expected(data, node, true);
-    scheduler->replica_expected(data, node);
+    events().replica_expected(data, node);
   }
   void load(DataId data, NodeId node) {
     expect(data, node);
     view.set_valid(data, node, true);
-    scheduler->replica_valid(data, node);
+    events().replica_valid(data, node);
   }
   void evict(DataId data, NodeId node) {
     withdraw_users(data, node);
     view.set_expected(data, node, false);
     view.set_valid(data, node, false);
-    scheduler->replica_dropped(data, node);
+    events().replica_dropped(data, node);
   }
   void withdraw_users(DataId data, NodeId node) {
     for (GroupId const group : view.topology().groups_on(node)) {
@@ -233,6 +239,9 @@ class FakeRun {
   FakeSystemView& view;
   PlanBoard board;
   std::unique_ptr<Scheduler> scheduler;
+
+ private:
+  SystemEvents m_no_events;
 };
 
 }  // namespace granary::test

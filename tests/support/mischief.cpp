@@ -2,6 +2,7 @@
 #include "support/mischief.hpp"
 
 #include <granary/detail/core/base/random.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 
 #include <algorithm>
 #include <set>
@@ -47,10 +48,13 @@ class Plot {
   std::uint64_t m_calls_left;
 };
 
-class Scheduling final : public Scheduler {
+class Scheduling : public Scheduler, public SystemEvents, public SchedulerLimits {
  public:
   Scheduling(std::unique_ptr<Scheduler> scheduler, std::shared_ptr<Plot> plot)
-      : m_scheduler(std::move(scheduler)), m_plot(std::move(plot)) {}
+      : m_scheduler(std::move(scheduler)),
+        m_events(dynamic_cast<SystemEvents*>(m_scheduler.get())),
+        m_limits(dynamic_cast<SchedulerLimits*>(m_scheduler.get())),
+        m_plot(std::move(plot)) {}
 
   void attach(SystemView const& view, PlanBoard& board) override {
     m_view = &view;
@@ -77,19 +81,13 @@ class Scheduling final : public Scheduler {
     m_plot->call();
     return !m_hoards && m_scheduler->hand_over(task, group);
   }
-  [[nodiscard]] bool keeps_plans() const override { return m_scheduler->keeps_plans(); }
-  [[nodiscard]] bool aborts_tasks() const override { return m_scheduler->aborts_tasks(); }
-  [[nodiscard]] bool chooses_turns() const override { return m_scheduler->chooses_turns(); }
-  [[nodiscard]] TaskId abort_for(GroupId group) override {
-    m_plot->call();
-    return m_scheduler->abort_for(group);
-  }
+  [[nodiscard]] Traits traits() const override { return m_scheduler->traits(); }
   [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const override {
     m_plot->call();
-    return m_scheduler->most_ahead(group, depth);
+    return m_limits != nullptr ? m_limits->most_ahead(group, depth) : depth;
   }
   void check(TaskSubmission const& submission, AccessList const& accesses) const override {
-    m_scheduler->check(submission, accesses);
+    if (m_limits != nullptr) m_limits->check(submission, accesses);
   }
   void submitted(TaskId task) override {
     m_plot->call();
@@ -108,28 +106,32 @@ class Scheduling final : public Scheduler {
   }
   void external_finished(TaskId task) override {
     m_plot->call();
-    m_scheduler->external_finished(task);
+    if (m_events != nullptr) m_events->external_finished(task);
   }
   void stalled() override {
     m_plot->call();
-    m_scheduler->stalled();
+    if (m_events != nullptr) m_events->stalled();
   }
   void released(DataId data) override {
     m_plot->call();
-    m_scheduler->released(data);
+    if (m_events != nullptr) m_events->released(data);
   }
   void replica_expected(DataId data, NodeId node) override {
     m_plot->call();
-    m_scheduler->replica_expected(data, node);
+    if (m_events != nullptr) m_events->replica_expected(data, node);
   }
   void replica_valid(DataId data, NodeId node) override {
     m_plot->call();
-    m_scheduler->replica_valid(data, node);
+    if (m_events != nullptr) m_events->replica_valid(data, node);
   }
   void replica_dropped(DataId data, NodeId node) override {
     m_plot->call();
-    m_scheduler->replica_dropped(data, node);
+    if (m_events != nullptr) m_events->replica_dropped(data, node);
   }
+
+ protected:
+  void call() { m_plot->call(); }
+  [[nodiscard]] Scheduler& scheduler() { return *m_scheduler; }
 
  private:
   // In place of `right`, which may be none; what has no wrong answer now is left for later.
@@ -162,6 +164,8 @@ class Scheduling final : public Scheduler {
   [[nodiscard]] bool came_back(TaskId task) const { return m_live.contains(task); }
 
   std::unique_ptr<Scheduler> m_scheduler;
+  SystemEvents* m_events;  // of the scheduler; null: it has none
+  SchedulerLimits* m_limits;
   std::shared_ptr<Plot> m_plot;
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
@@ -169,6 +173,16 @@ class Scheduling final : public Scheduler {
   std::set<TaskId> m_lost;
   std::vector<TaskId> m_ended;
   bool m_hoards = false;
+};
+
+class Aborting final : public Scheduling, public TaskAborter {
+ public:
+  Aborting(std::unique_ptr<Scheduler> scheduler, std::shared_ptr<Plot> plot)
+      : Scheduling(std::move(scheduler), std::move(plot)) {}
+  [[nodiscard]] TaskId abort_for(GroupId group) override {
+    call();
+    return dynamic_cast<TaskAborter&>(scheduler()).abort_for(group);
+  }
 };
 
 class Evicting final : public EvictionPolicy {
@@ -226,8 +240,12 @@ class Evicting final : public EvictionPolicy {
 
 PolicySet mischievous(PolicySet policies, std::uint64_t seed, std::shared_ptr<Misdeeds> misdeeds) {
   auto const plot = std::make_shared<Plot>(seed, std::move(misdeeds));
-  PolicySet made{std::make_unique<Scheduling>(std::move(policies.scheduler), plot),
-                 std::make_unique<Evicting>(std::move(policies.eviction), plot)};
+  PolicySet made{nullptr, std::make_unique<Evicting>(std::move(policies.eviction), plot)};
+  if (dynamic_cast<TaskAborter*>(policies.scheduler.get()) != nullptr) {
+    made.scheduler = std::make_unique<Aborting>(std::move(policies.scheduler), plot);
+  } else {
+    made.scheduler = std::make_unique<Scheduling>(std::move(policies.scheduler), plot);
+  }
   made.scheduler->set_policy_name("mischief");
   made.eviction->set_policy_name("mischief");
   return made;

@@ -25,7 +25,7 @@ class GRANARY_EXPORT IssuedPlaces {
  private:
   struct Buffer {
     std::vector<Place> places;
-    std::vector<VaryingAccess> varying;
+    std::vector<VaryingPlaces> varying;
     std::vector<KeptValue> kept;
   };
 

@@ -58,7 +58,7 @@ bool SchedulerCalls::hand_over(TaskId task, GroupId group) {
 
 LiveTask* SchedulerCalls::abort_for(GroupId group) {
   TaskId const id = m_calls.call(
-      "abort_for", [&] { return m_scheduler.abort_for(group); }, nothing);
+      "abort_for", [&] { return m_aborter->abort_for(group); }, nothing);
   if (!id.valid()) return nullptr;
   LiveTask* const task = m_tasks.find(id);
   if (task == nullptr) may_not_abort(id);

@@ -5,6 +5,7 @@
 #include <granary/detail/core/planner/policy_calls.hpp>
 #include <granary/detail/core/policy/plan_board.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 
 #include <cstdint>
 #include <string>
@@ -17,8 +18,12 @@ namespace granary::detail {
 /// back: they may have overwritten values, so that they are not cancelled with the others.
 class SchedulerCalls {
   static std::string nothing() { return {}; }
+  [[nodiscard]] static auto naming() { return nothing; }
   [[nodiscard]] auto naming(TaskId task) const {
     return [this, task] { return name_of(task); };
+  }
+  [[nodiscard]] auto naming(DataId data) const {
+    return [this, data] { return m_calls.name_of(data); };
   }
   [[nodiscard]] auto naming(DataId data, NodeId node) const {
     return [this, data, node] { return m_calls.name_of(data, node); };
@@ -28,6 +33,9 @@ class SchedulerCalls {
   SchedulerCalls(PlannerContext& context, Scheduler& scheduler, PlanBoard const& board, LiveTasks& tasks)
       : m_context(context),
         m_scheduler(scheduler),
+        m_events(dynamic_cast<SystemEvents*>(&scheduler)),
+        m_limits(dynamic_cast<SchedulerLimits*>(&scheduler)),
+        m_aborter(dynamic_cast<TaskAborter*>(&scheduler)),
         m_board(board),
         m_tasks(tasks),
         m_calls(context, "scheduler", scheduler) {}
@@ -41,13 +49,11 @@ class SchedulerCalls {
     m_calls.call_to_refuse("attach", [&] { m_scheduler.attach(view, board); });
   }
   void check(TaskSubmission const& submission, AccessList const& accesses) const {
-    m_calls.call_to_refuse("check", [&] { m_scheduler.check(submission, accesses); });
+    if (m_limits != nullptr) m_calls.call_to_refuse("check", [&] { m_limits->check(submission, accesses); });
   }
-  [[nodiscard]] bool aborts_tasks() const {
-    return m_calls.call_to_refuse("aborts_tasks", [&] { return m_scheduler.aborts_tasks(); });
-  }
+  [[nodiscard]] bool aborts_tasks() const { return m_aborter != nullptr; }
   [[nodiscard]] bool chooses_turns() const {
-    return m_calls.call_to_refuse("chooses_turns", [&] { return m_scheduler.chooses_turns(); });
+    return m_calls.call_to_refuse("traits", [&] { return m_scheduler.traits().chooses_turns; });
   }
 
   /// A ready task that the group may run, off the board, or null.
@@ -68,19 +74,19 @@ class SchedulerCalls {
   void has_no_turn(TaskId task);
   /// Asks the scheduler; true if the task may be handed over to a lane of the group.
   [[nodiscard]] bool hand_over(TaskId task, GroupId group);
-  /// A live task, or null.
+  /// A live task, or null. Only with `aborts_tasks`.
   [[nodiscard]] LiveTask* abort_for(GroupId group);
   void may_not_abort(TaskId task) const {
     m_calls.blame("had " + name_of(task) + " stopped, which may not be stopped");
   }
   [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const {
-    if (ended()) return depth;
+    if (m_limits == nullptr || ended()) return depth;
     return m_calls.call(
-        "most_ahead", [&] { return m_scheduler.most_ahead(group, depth); }, nothing);
+        "most_ahead", [&] { return m_limits->most_ahead(group, depth); }, nothing);
   }
   [[nodiscard]] bool keeps_plans() const {
     return m_calls.call(
-        "keeps_plans", [&] { return m_scheduler.keeps_plans(); }, nothing);
+        "traits", [&] { return m_scheduler.traits().keeps_plans; }, nothing);
   }
   /// It gave none of the tasks that it has, although nothing else is under way and all groups were asked again. False
   /// if it has none.
@@ -105,38 +111,34 @@ class SchedulerCalls {
     m_calls.call(
         "finished", [&] { m_scheduler.finished(task); }, naming(task));
   }
-  void external_finished(TaskId task) {
-    m_calls.call(
-        "external_finished", [&] { m_scheduler.external_finished(task); }, naming(task));
-  }
   void withdrawn(TaskId task, Withdrawal why, GroupId group);
-  void stalled() {
-    m_calls.call(
-        "stalled", [&] { m_scheduler.stalled(); }, nothing);
-  }
-  void released(DataId data) {
-    m_calls.call(
-        "released", [&] { m_scheduler.released(data); }, [&] { return m_calls.name_of(data); });
-  }
+  void external_finished(TaskId task) { tell("external_finished", &SystemEvents::external_finished, task); }
+  void stalled() { tell("stalled", &SystemEvents::stalled); }
+  void released(DataId data) { tell("released", &SystemEvents::released, data); }
   void replica_expected(DataId data, NodeId node) {
-    m_calls.call(
-        "replica_expected", [&] { m_scheduler.replica_expected(data, node); }, naming(data, node));
+    tell("replica_expected", &SystemEvents::replica_expected, data, node);
   }
-  void replica_valid(DataId data, NodeId node) {
-    m_calls.call(
-        "replica_valid", [&] { m_scheduler.replica_valid(data, node); }, naming(data, node));
-  }
+  void replica_valid(DataId data, NodeId node) { tell("replica_valid", &SystemEvents::replica_valid, data, node); }
   void replica_dropped(DataId data, NodeId node) {
-    m_calls.call(
-        "replica_dropped", [&] { m_scheduler.replica_dropped(data, node); }, naming(data, node));
+    tell("replica_dropped", &SystemEvents::replica_dropped, data, node);
   }
 
  private:
+  template <class... Ids>
+  void tell(char const* name, void (SystemEvents::*event)(Ids...), Ids... ids) const {
+    if (m_events == nullptr) return;
+    m_calls.call(
+        name, [&] { (m_events->*event)(ids...); }, naming(ids...));
+  }
   void refuse(TaskId task, GroupId group) const;
   [[nodiscard]] LiveTask* next_that_came_back(GroupId group);
 
   PlannerContext const& m_context;
   Scheduler& m_scheduler;
+  // Its further interfaces; null: it has none.
+  SystemEvents* m_events;
+  SchedulerLimits* m_limits;
+  TaskAborter* m_aborter;
   PlanBoard const& m_board;
   LiveTasks& m_tasks;
   PolicyCalls m_calls;

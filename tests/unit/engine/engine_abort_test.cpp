@@ -2,6 +2,8 @@
 // Tasks that the scheduler has stopped while they run.
 #include "support/engine_fixture.hpp"
 
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +21,7 @@ namespace {
 constexpr std::uint64_t nonsense = 0x5a5a5a5a5a5a5a5aU;
 
 /// First come, first served; stops a running task that may be stopped as long as the test has a wish left.
-class StoppingOnWish final : public Scheduler {
+class StoppingOnWish final : public Scheduler, public TaskAborter {
  public:
   explicit StoppingOnWish(std::atomic<int>& wishes) : m_wishes(wishes) {}
 
@@ -32,7 +34,6 @@ class StoppingOnWish final : public Scheduler {
     m_ready.erase(m_ready.begin());
     return task;
   }
-  [[nodiscard]] bool aborts_tasks() const override { return true; }
   [[nodiscard]] TaskId abort_for(GroupId group) override {
     for (TaskId const task : m_view->committed(group)) {
       if (m_wishes == 0 || !m_view->may_abort(task)) continue;

@@ -2,6 +2,8 @@
 // Tasks that the scheduler has stopped, and the values that are kept aside for them.
 #include "hand.hpp"
 
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
+
 #include <gmock/gmock.h>
 
 namespace granary::test {
@@ -11,7 +13,7 @@ using namespace detail;
 namespace {
 
 /// First come, first served, and stops the task that the test names when a group asks.
-class Stopping final : public Scheduler {
+class Stopping final : public Scheduler, public TaskAborter {
  public:
   struct Wish {
     TaskId task = {};
@@ -36,7 +38,6 @@ class Stopping final : public Scheduler {
     }
     return {};
   }
-  [[nodiscard]] bool aborts_tasks() const override { return true; }
   [[nodiscard]] TaskId abort_for(GroupId group) override {
     return group == m_wish.group ? std::exchange(m_wish.task, {}) : TaskId();
   }

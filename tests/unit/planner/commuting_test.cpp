@@ -236,7 +236,7 @@ class LastTurnFirst final : public Scheduler {
     return task;
   }
   void withdrawn(TaskId task, Withdrawal, GroupId) override { std::erase(m_ready, task); }
-  [[nodiscard]] bool chooses_turns() const override { return true; }
+  [[nodiscard]] Traits traits() const override { return {.chooses_turns = true}; }
 
  private:
   SystemView const* m_view = nullptr;

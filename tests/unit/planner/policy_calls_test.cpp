@@ -3,6 +3,7 @@
 #include "unit/planner/hand.hpp"
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/policy/scheduler_extensions.hpp>
 
 #include <gtest/gtest.h>
 
@@ -19,12 +20,10 @@ using namespace detail;
 namespace {
 
 // As `eager`, but it calls `at(function)` in each function, and answers what `answer` makes of eager's answer.
-class Scripted final : public Scheduler {
+class Scripted : public Scheduler, public SystemEvents, public SchedulerLimits {
  public:
   std::function<void(std::string const&)> at = [](std::string const&) {};
   std::function<TaskId(TaskId, GroupId)> answer = [](TaskId task, GroupId) { return task; };
-  std::function<TaskId()> aborted = [] { return TaskId(); };
-  bool aborts = false;
   SystemView const* view = nullptr;
   PlanBoard* plans = nullptr;
   int calls = 0;
@@ -57,26 +56,32 @@ class Scripted final : public Scheduler {
   void replica_expected(DataId, NodeId) override { call("replica_expected"); }
   void replica_valid(DataId, NodeId) override { call("replica_valid"); }
   void replica_dropped(DataId, NodeId) override { call("replica_dropped"); }
-  [[nodiscard]] bool keeps_plans() const override {
-    at("keeps_plans");
-    return false;
+  [[nodiscard]] Traits traits() const override {
+    at("traits");
+    return {};
   }
   [[nodiscard]] std::uint32_t most_ahead(GroupId, std::uint32_t depth) const override {
     at("most_ahead");
     return depth;
   }
-  [[nodiscard]] bool aborts_tasks() const override { return aborts; }
-  [[nodiscard]] TaskId abort_for(GroupId) override {
-    call("abort_for");
-    return aborted();
-  }
 
- private:
+ protected:
   void call(std::string const& name) {
     ++calls;
     at(name);
   }
+
+ private:
   std::unique_ptr<Scheduler> m_eager = make_scheduler("eager");
+};
+
+class ScriptedAborter final : public Scripted, public TaskAborter {
+ public:
+  std::function<TaskId()> aborted = [] { return TaskId(); };
+  [[nodiscard]] TaskId abort_for(GroupId) override {
+    call("abort_for");
+    return aborted();
+  }
 };
 
 // As `lru`, but it calls `at(function)` in each function, and answers what `answer` makes of lru's answer.
@@ -114,8 +119,9 @@ struct Scene {
   std::optional<Hand> hand;
 
   explicit Scene(
-      Machine machine, std::function<void(Scripted&)> const& prepare = [](Scripted&) {}) {
-    PolicySet policies{std::make_unique<Scripted>(), std::make_unique<ScriptedEviction>()};
+      Machine machine, std::function<void(Scripted&)> const& prepare = [](Scripted&) {},
+      std::unique_ptr<Scripted> made = std::make_unique<Scripted>()) {
+    PolicySet policies{std::move(made), std::make_unique<ScriptedEviction>()};
     scheduler = static_cast<Scripted*>(policies.scheduler.get());
     eviction = static_cast<ScriptedEviction*>(policies.eviction.get());
     scheduler->set_policy_name("bad");
@@ -291,9 +297,12 @@ TEST(PolicyCalls, TasksMayBeKeptBackWhileSomethingOutsideGoesOn) {
 }
 
 TEST(PolicyCalls, ATaskThatMayNotBeStoppedEndsTheRun) {
-  Scene scene(disk_and_host(1000), [](Scripted& scheduler) { scheduler.aborts = true; });
+  auto aborter = std::make_unique<ScriptedAborter>();
+  auto& aborted = aborter->aborted;
+  Scene scene(
+      disk_and_host(1000), [](Scripted&) {}, std::move(aborter));
   TaskId const running = scene.hand->submit({});
-  scene.scheduler->aborted = [&] { return running; };
+  aborted = [&] { return running; };
   scene.hand->submit({});
   scene.expect_end("scheduler 'bad' had task 'work' 0 stopped, which may not be stopped");
 }
@@ -301,7 +310,7 @@ TEST(PolicyCalls, ATaskThatMayNotBeStoppedEndsTheRun) {
 TEST(PolicyCalls, WhatASchedulerThrowsEndsTheRun) {
   for (std::string const where :
        {"submitted", "ready", "next", "most_ahead", "issued", "finished", "external_finished", "replica_expected",
-        "replica_valid", "replica_dropped", "released", "stalled", "withdrawn", "keeps_plans"}) {
+        "replica_valid", "replica_dropped", "released", "stalled", "withdrawn", "traits"}) {
     SCOPED_TRACE(where);
     Scene scene(disk_and_host(200));
     auto& hand = *scene.hand;
@@ -347,8 +356,11 @@ TEST(PolicyCalls, WhatASchedulerThrowsEndsTheRun) {
 TEST(PolicyCalls, WhatAttachAndCheckThrowRefuses) {
   auto const attached = [](auto const& error) {
     return [error] {
-      Scene scene(disk_and_host(100),
-                  [error](Scripted& scheduler) { scheduler.at = [error](std::string const&) { throw error; }; });
+      Scene scene(disk_and_host(100), [error](Scripted& scheduler) {
+        scheduler.at = [error](std::string const& here) {
+          if (here == "attach") throw error;
+        };
+      });
     };
   };
   EXPECT_THROW(attached(InvalidArgument("no such node"))(), InvalidArgument);

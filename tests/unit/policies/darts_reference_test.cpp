@@ -319,11 +319,11 @@ class Comparison {
   }
   void expect(DataId data, NodeId node) {
     m_view.set_expected(data, node, true);
-    both([&](FakeRun& run) { run.scheduler->replica_expected(data, node); });
+    both([&](FakeRun& run) { run.events().replica_expected(data, node); });
   }
   void make_valid(DataId data, NodeId node) {
     m_view.set_valid(data, node, true);
-    both([&](FakeRun& run) { run.scheduler->replica_valid(data, node); });
+    both([&](FakeRun& run) { run.events().replica_valid(data, node); });
   }
   void spontaneous_load() {
     DataId const data = any_data();
@@ -344,7 +344,7 @@ class Comparison {
     m_view.set_expected(data, node, false);
     m_view.set_valid(data, node, false);
     if (!withdraw_first) both([&](FakeRun& run) { run.withdraw_users(data, node); });
-    both([&](FakeRun& run) { run.scheduler->replica_dropped(data, node); });
+    both([&](FakeRun& run) { run.events().replica_dropped(data, node); });
   }
   void cancel() {
     if (m_waiting.empty()) return;

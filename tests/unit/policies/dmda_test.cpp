@@ -44,7 +44,7 @@ class DmdaFamily {
   void drop(DataId data, NodeId node) {
     view.set_expected(data, node, false);
     view.set_valid(data, node, false);
-    run.scheduler->replica_dropped(data, node);
+    run.events().replica_dropped(data, node);
   }
   void at(std::int64_t nanoseconds) { view.set_now(Instant{Duration{nanoseconds}}); }
 

@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <string>
+#include <typeinfo>
 
 namespace granary::test {
 
@@ -105,7 +106,18 @@ TEST_P(Heft, a_cancelled_task_is_forgotten_with_its_work) {
   EXPECT_EQ(run.next(gpu), TaskId{});
 }
 
-TEST_P(Heft, plans_are_kept_when_inputs_are_evicted) { EXPECT_TRUE(run.scheduler->keeps_plans()); }
+TEST(HeftVariants, are_the_implementations_of_dmda_and_dmdas) {
+  auto const alike = [](char const* one, char const* other) {
+    auto const first = make_scheduler(one);
+    auto const second = make_scheduler(other);
+    return typeid(*first) == typeid(*second) && first->traits().heeds_priorities == second->traits().heeds_priorities;
+  };
+  EXPECT_TRUE(alike("heft", "dmda"));
+  EXPECT_TRUE(alike("heftp", "dmdas:ready=none"));
+  EXPECT_FALSE(alike("heftp", "dmdas")) << "which reorders its queues";
+}
+
+TEST_P(Heft, plans_are_kept_when_inputs_are_evicted) { EXPECT_TRUE(run.scheduler->traits().keeps_plans); }
 
 TEST_P(Heft, unknown_options_are_refused) {
   EXPECT_THROW((void)make_scheduler(std::string(GetParam()) + ":gamma=1"), InvalidArgument);

@@ -33,7 +33,7 @@ struct Spoliation : HeteroprioRun {
     return task;
   }
   TaskId abort_for(std::uint32_t group) {
-    TaskId const task = run.scheduler->abort_for(GroupId(group));
+    TaskId const task = dynamic_cast<TaskAborter&>(*run.scheduler).abort_for(GroupId(group));
     if (task.valid()) view.set_may_abort(task, false);
     return task;
   }
@@ -212,8 +212,7 @@ TEST(HeteroprioSpoliation, CountsWhatItStops) {
   auto const counters = system.run.scheduler->counters();
   EXPECT_EQ(counters[0], (std::pair<std::string, double>("spoliations", 1)));
   EXPECT_EQ(counters[1], (std::pair<std::string, double>("preemptions", 0)));
-  EXPECT_TRUE(system.run.scheduler->aborts_tasks());
-  EXPECT_FALSE(make_scheduler("heteroprio:spoliation=none")->aborts_tasks());
+  EXPECT_EQ(dynamic_cast<TaskAborter*>(make_scheduler("heteroprio:spoliation=none").get()), nullptr);
   EXPECT_THROW(static_cast<void>(make_scheduler("heteroprio:spoliation=all")), InvalidArgument);
 }
 

@@ -115,7 +115,7 @@ TEST(Lfq, tasks_that_nobody_released_join_the_first_group) {
   Lfq t;
   t.release(g1, {});
   auto const a = t.submit();
-  t.run.scheduler->external_finished(t.add());
+  t.run.events().external_finished(t.add());
   auto const b = t.add(1);
   t.run.scheduler->ready(b);
   EXPECT_EQ(t.run.next(g0), b);

@@ -61,7 +61,7 @@ TEST(Lws, tasks_that_an_external_task_released_go_round_the_workers) {
   auto const a = t.release(g1, {0});
   std::vector<TaskId> b;
   for (int i = 0; i < 3; ++i) {
-    t.run.scheduler->external_finished(t.add());
+    t.run.events().external_finished(t.add());
     b.push_back(t.add());
     t.run.scheduler->ready(b.back());
   }
@@ -159,8 +159,8 @@ TEST(Lws, the_nearest_victim_is_robbed_first) {
 // Tasks 1 to 4, of which the later ones are more urgent, become ready in another order.
 TEST(Lws, a_queue_in_the_order_of_submission_ignores_release_and_priority) {
   Lws t(devices(2), "lws:order=submission");
-  EXPECT_FALSE(t.run.scheduler->heeds_priorities());
-  EXPECT_TRUE(make_scheduler("lws")->heeds_priorities());
+  EXPECT_FALSE(t.run.scheduler->traits().heeds_priorities);
+  EXPECT_TRUE(make_scheduler("lws")->traits().heeds_priorities);
   TaskId const releaser = t.add();
   TaskId const a = t.add(1);
   TaskId const b = t.add(2);

@@ -82,18 +82,21 @@ TEST(Planned, plans_again_when_as_many_tasks_are_new) {
 
 TEST(Planned, is_as_far_ahead_as_memory_allows) {
   PlannedProduct product(1, 3600);
-  EXPECT_EQ(product.run.scheduler->most_ahead(first_group, 4), 4U) << "before the first plan";
+  EXPECT_EQ(dynamic_cast<SchedulerLimits&>(*product.run.scheduler).most_ahead(first_group, 4), 4U)
+      << "before the first plan";
   product.settle();
   product.step(first_group);
-  EXPECT_EQ(product.run.scheduler->most_ahead(first_group, 4), 7U) << "a fifth of 36 tiles";
+  EXPECT_EQ(dynamic_cast<SchedulerLimits&>(*product.run.scheduler).most_ahead(first_group, 4), 7U)
+      << "a fifth of 36 tiles";
   PlannedProduct two(2, 3600);
   two.settle();
   two.step(first_group);
-  EXPECT_EQ(two.run.scheduler->most_ahead(second_group, 4), 4U) << "the run's depth: inputs are wanted early instead";
+  EXPECT_EQ(dynamic_cast<SchedulerLimits&>(*two.run.scheduler).most_ahead(second_group, 4), 4U)
+      << "the run's depth: inputs are wanted early instead";
   PlannedProduct given(1, 3600, "planned:ahead=9");
   given.settle();
   given.step(first_group);
-  EXPECT_EQ(given.run.scheduler->most_ahead(first_group, 4), 9U);
+  EXPECT_EQ(dynamic_cast<SchedulerLimits&>(*given.run.scheduler).most_ahead(first_group, 4), 9U);
 }
 
 TEST(Planned, runs_by_priority_where_all_data_fit) {
@@ -112,7 +115,7 @@ TEST(Planned, runs_by_priority_where_all_data_fit) {
   }
   EXPECT_EQ(run.next_and_commit(), tasks[13]);
   EXPECT_EQ(run.next_and_commit(), tasks[2]);
-  EXPECT_EQ(run.scheduler->most_ahead(first_group, 4), 4U);
+  EXPECT_EQ(dynamic_cast<SchedulerLimits&>(*run.scheduler).most_ahead(first_group, 4), 4U);
 }
 
 TEST(Planned, gives_each_worker_one_task_while_many_are_submitted) {
@@ -131,7 +134,7 @@ TEST(Planned, gives_each_worker_one_task_while_many_are_submitted) {
 TEST(Planned, gives_one_turn_at_a_time) {
   FakeSystemView view(PlannedProduct::machine(1, 100'000));
   FakeRun run(view, make_scheduler("planned"));
-  EXPECT_TRUE(run.scheduler->chooses_turns());
+  EXPECT_TRUE(run.scheduler->traits().chooses_turns);
   DataId const sum = view.add_data();
   DataId const other = view.add_data();
   std::vector<TaskId> tasks;

@@ -74,6 +74,17 @@ TEST(Registry, an_application_adds_its_own) {
               HasSubstr("'zzz-mine' is registered already"));
 }
 
+TEST(Registry, an_entry_says_what_is_known_of_a_scheduler) {
+  register_scheduler("zzz-entry", [](PolicyOptions& options) { return std::make_unique<NoScheduler>(options.seed()); },
+                     {.eviction = "mru", .needs_options = true, .in_auto = {.place_if_larger = 3}});
+  EXPECT_EQ(scheduler_entry("zzz-entry:x=1").in_auto.place_if_larger, 3);
+  EXPECT_EQ(scheduler_entry("zzz-entry").in_auto.place_if_data_fit, 0) << "auto does not try it there";
+  EXPECT_EQ(default_eviction("zzz-entry"), "mru");
+  EXPECT_THAT(scheduler_names(), testing::Not(testing::Contains("zzz-entry")));
+  EXPECT_THAT(all_scheduler_names(), testing::Contains("zzz-entry"));
+  EXPECT_THAT(test::message_of([] { (void)scheduler_entry("nobody"); }), HasSubstr("unknown scheduler 'nobody'"));
+}
+
 TEST(Registry, a_policy_needs_a_name_and_a_factory) {
   EXPECT_THAT(
       test::message_of([] { register_eviction("", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),

@@ -24,6 +24,20 @@ TEST(Auto, GoesOnWithTheFastestAndSaysSo) {
   EXPECT_GT(stage.given_by("auto-test-all"), 180U) << "all but those that had been committed";
 }
 
+TEST(Auto, TriesASchedulerWhoseRegistrationSaysSo) {
+  register_scheduler("auto-test-registered",
+                     [](PolicyOptions&) { return std::make_unique<Fifo>("auto-test-registered", Uses::All); },
+                     {.eviction = "auto-test-lru", .in_auto = {.place_if_data_fit = 7, .place_if_larger = 0}});
+  for (Bytes const capacity : {unbounded, Bytes{2'000'000}}) {
+    Stage stage(cores(4, capacity), own_policies("auto:tasks=1000000"));
+    for (int t = 0; t < 200; ++t) stage.submit({{stage.stored(100'000), AccessMode::Read}});
+    stage.run(200);
+    EXPECT_THAT(stage.remark(), HasSubstr("superblock"));
+    bool const tried = stage.remark().find("auto-test-registered") != std::string::npos;
+    EXPECT_EQ(tried, capacity == unbounded) << "it has no place where data do not fit";
+  }
+}
+
 TEST(Auto, ACandidateThatDoesNotRunAllTasksIsNone) {
   Stage stage(cores(4), own_policies("auto:candidates=auto-test-few+auto-test-one"));
   stage.submit_free(200);

@@ -51,7 +51,7 @@ inline Witness& witness() {
 enum class Uses : std::uint8_t { All, OneWorker, Cpus, Devices, NoneAfterAFew };
 
 // The task that was ready first, on some of the workers.
-class Fifo final : public Scheduler {
+class Fifo final : public Scheduler, public SystemEvents {
  public:
   static constexpr int few = 30;
   Fifo(std::string name, Uses uses) : m_name(std::move(name)), m_uses(uses) {}
@@ -123,8 +123,8 @@ inline void register_toys() {
                                                                 {"auto-test-cpus", Uses::Cpus},
                                                                 {"auto-test-devices", Uses::Devices},
                                                                 {"auto-test-few", Uses::NoneAfterAFew}}) {
-      register_scheduler(
-          name, [name, uses](PolicyOptions&) { return std::make_unique<Fifo>(name, uses); }, "auto-test-lru");
+      register_scheduler(name, [name, uses](PolicyOptions&) { return std::make_unique<Fifo>(name, uses); },
+                         {.eviction = "auto-test-lru"});
     }
     register_eviction("auto-test-lru", [](PolicyOptions&) { return std::make_unique<WitnessedLru>(); });
     register_auto();
@@ -184,10 +184,9 @@ inline PolicySet own_policies(std::string const& scheduler) {
 // "auto" that starts with the given scheduler.
 inline PolicySet starting_with(std::string const& first, std::vector<std::string> const& candidates) {
   register_toys();
-  PolicySet policies{std::make_unique<AutoScheduler>(AutoScheduler::Options{.candidates = candidates, .first = first}),
-                     nullptr};
-  policies.eviction = policies.scheduler->own_eviction("auto");
-  return policies;
+  auto scheduler = std::make_unique<AutoScheduler>(AutoScheduler::Options{.candidates = candidates, .first = first});
+  auto eviction = scheduler->own_eviction("auto");
+  return {std::move(scheduler), std::move(eviction)};
 }
 
 struct Stage {

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/policies/common/priority_rank.hpp>
-#include <granary/detail/policies/dmda/dmda_base.hpp>
+#include <granary/detail/policies/dmda/dmda.hpp>
 #include <granary/detail/policies/dmda/look_ahead.hpp>
 #include <granary/detail/policies/registry.hpp>
 
@@ -12,39 +12,16 @@
 namespace granary::detail {
 namespace {
 
-/// The dynamic HEFT variants (Static, section V): a ready task joins the queue of the group with the earliest expected
-/// completion, which is the time at which a worker there has finished all running and waiting tasks, plus the task's
-/// run time there. `heft` keeps the queues in the order of release, `heftp` by priority (submit bottom levels over each
-/// task's shortest time), equal priorities by release.
-///
-/// The paper does not say how transfers count. Here their time is added to the completion although transfers may
-/// overlap with earlier tasks, since they occupy links. So `heft` is the rule of `dmda`, and `heftp` the rule of
-/// `dmdas` without *Ready*. On mirage (Cholesky, 32 tiles) this moves a third fewer bytes than max(start, transfers)
-/// and is as fast. Expected starts follow from the tasks that really run, so errors of the estimates do not accumulate.
-/// There is no insertion into gaps as in the static HEFT: a queue of ready tasks has none.
-class HeftScheduler : public DmdaBase {
- public:
-  HeftScheduler(PolicyOptions& options, bool by_priority) : DmdaBase(options), m_by_priority(by_priority) {}
-  [[nodiscard]] bool heeds_priorities() const override { return m_by_priority; }
-
- private:
-  [[nodiscard]] std::int64_t rank(Task const& task) const override {
-    return m_by_priority ? priority_rank(task.priority) : 0;
-  }
-
-  bool m_by_priority;
-};
-
 /// `heftp:look=let|gb|mms`: before a task joins a queue, the schedule of `heftp` is simulated with what is known of the
 /// submitted tasks, and may put the task on a core: LookAhead. Without both cores and devices, and for tasks that only
 /// one kind runs, it is `heftp`; tasks that become ready at once are queued by priority. A task that a device lane gets
 /// behind the one that it waits for is not simulated.
-class LookingScheduler final : public HeftScheduler {
+class LookingScheduler final : public DmdaScheduler {
  public:
-  LookingScheduler(PolicyOptions& options, LookAhead::Rule rule) : HeftScheduler(options, true), m_look(rule) {}
+  LookingScheduler(PolicyOptions& options, LookAhead::Rule rule) : DmdaScheduler(options, true), m_look(rule) {}
 
   void attach(SystemView const& view, PlanBoard& board) override {
-    HeftScheduler::attach(view, board);
+    DmdaScheduler::attach(view, board);
     m_look.attach(view, board, starts(), work());
     for (std::uint32_t g = 0; g < view.topology().groups().size(); ++g)
       m_of_kind[static_cast<std::size_t>(view.topology().groups()[g].kind)].insert(GroupId(g));
@@ -56,19 +33,19 @@ class LookingScheduler final : public HeftScheduler {
   void ready(TaskId task) override { m_new.push_back(task); }
   TaskId next(GroupId group) override {
     queue_new();
-    return HeftScheduler::next(group);
+    return DmdaScheduler::next(group);
   }
   bool hand_over(TaskId task, GroupId group) override {
     queue_new();
-    return HeftScheduler::hand_over(task, group);
+    return DmdaScheduler::hand_over(task, group);
   }
   void finished(TaskId task) override {
     queue_new();
-    HeftScheduler::finished(task);
+    DmdaScheduler::finished(task);
     if (m_look.active()) m_look.tasks().finished(task);
   }
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override {
-    if (std::erase(m_new, task) == 0) HeftScheduler::withdrawn(task, why, group);
+    if (std::erase(m_new, task) == 0) DmdaScheduler::withdrawn(task, why, group);
     if (m_look.active() && why != Withdrawal::InputEvicted) m_look.tasks().cancelled(task);
   }
 
@@ -78,7 +55,7 @@ class LookingScheduler final : public HeftScheduler {
     std::ranges::stable_sort(m_new, {}, [&](TaskId task) { return priority_rank(view().task(task).priority); });
     for (TaskId const task : m_new) {
       if (m_look.active()) m_look.tasks().ready(task);
-      HeftScheduler::ready(task);
+      DmdaScheduler::ready(task);
     }
     m_new.clear();
   }
@@ -99,12 +76,10 @@ class LookingScheduler final : public HeftScheduler {
   std::array<GroupSet, worker_kinds> m_of_kind{};
 };
 
-SchedulerRegistration const heft("heft", [](PolicyOptions& options) {
-  return std::make_unique<HeftScheduler>(options, false);
-});
-SchedulerRegistration const heftp("heftp", [](PolicyOptions& options) -> std::unique_ptr<Scheduler> {
+// Without `look`, it is `dmdas:ready=none`.
+SchedulerRegistration const heftp_registration("heftp", [](PolicyOptions& options) -> std::unique_ptr<Scheduler> {
   auto const look = options.choice("look", "none", {"none", "let", "gb", "mms"});
-  if (look == "none") return std::make_unique<HeftScheduler>(options, true);
+  if (look == "none") return std::make_unique<DmdaScheduler>(options, true);
   auto const rule = look == "let" ? LookAhead::Rule::Let : look == "gb" ? LookAhead::Rule::Gb : LookAhead::Rule::Mms;
   return std::make_unique<LookingScheduler>(options, rule);
 });

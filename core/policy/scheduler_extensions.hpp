@@ -1,0 +1,118 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/model/access.hpp>
+#include <granary/detail/core/model/submitter.hpp>
+#include <granary/detail/core/policy/eviction_policy.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+// Interfaces for schedulers that need more than Scheduler: a scheduler derives from those that it needs as well, and
+// the planner finds them.
+namespace granary {
+
+/// Events beside those of the scheduler's own tasks.
+///
+/// ```cpp
+/// #include <granary/policy.hpp>
+/// struct CountsArrivals : granary::Scheduler, granary::SystemEvents {
+///   std::size_t arrived = 0;
+///   std::vector<granary::TaskId> tasks;
+///
+///   void attach(granary::SystemView const&, granary::PlanBoard&) override {}
+///   void replica_valid(granary::DataId, granary::NodeId) override { ++arrived; }
+///   void ready(granary::TaskId task) override { tasks.push_back(task); }
+///   void withdrawn(granary::TaskId task, granary::Withdrawal, granary::GroupId) override { std::erase(tasks, task); }
+///   granary::TaskId next(granary::GroupId) override {  // all workers are alike
+///     if (tasks.empty()) return {};
+///     auto const task = tasks.back();
+///     tasks.pop_back();
+///     return task;
+///   }
+/// };
+/// ```
+class GRANARY_EXPORT SystemEvents {
+ public:
+  virtual ~SystemEvents() = default;
+
+  /// A task that no worker runs has ended. It is not reported otherwise.
+  virtual void external_finished(TaskId) {}
+  /// Nothing is under way, and no group took one of the ready tasks: all groups are asked once more.
+  virtual void stalled() {}
+  /// The last registration of the datum was released: tasks that were submitted use it, and the next one that does uses
+  /// another datum, or a new registration.
+  virtual void released(DataId) {}
+  /// The datum was allocated on the node: a transfer to it was requested, a task will write it there, or it was kept
+  /// there for a task that came back.
+  virtual void replica_expected(DataId, NodeId) {}
+  /// The datum's current value can be read on the node.
+  virtual void replica_valid(DataId, NodeId) {}
+  /// The datum was removed from the node: evicted, or overwritten elsewhere.
+  virtual void replica_dropped(DataId, NodeId) {}
+  /// The scheduler was attached in the middle of a run, by a MetaScheduler: all tasks that no group has were submitted
+  /// to it, those that can run were reported ready, and it was told of all replicas.
+  virtual void caught_up() {}
+};
+
+/// Limits of the tasks that a scheduler takes.
+class GRANARY_EXPORT SchedulerLimits {
+ public:
+  virtual ~SchedulerLimits() = default;
+
+  /// A task that workers run is about to be submitted: throws InvalidArgument, or any other Error, if the scheduler
+  /// cannot have it, and nothing has changed then. The list holds the submission's accesses, merged.
+  virtual void check(TaskSubmission const&, AccessList const&) const {}
+  /// The limit of committed tasks of the group beyond those that its workers have, where `depth` is the one that the
+  /// user chose (PlannerOptions::depth), not 0. A scheduler that leaves room for more may raise it.
+  [[nodiscard]] virtual std::uint32_t most_ahead(GroupId, std::uint32_t depth) const { return depth; }
+};
+
+/// For schedulers that have running tasks stopped. Then values that restartable tasks overwrite on CPU workers are kept
+/// aside where there is room, which costs a copy for each.
+class GRANARY_EXPORT TaskAborter {
+ public:
+  virtual ~TaskAborter() = default;
+
+  /// A task that its worker shall stop, so that the group may run it or its worker another one; invalid when there is
+  /// none. Asked when `next` has given the group all that it gives now and all of that was handed to workers, whether
+  /// one of them is idle or not; and again after each task that it named. The task must be one for which
+  /// `SystemView::may_abort`.
+  ///
+  /// A task that was stopped is reported as given back: `finished`, `submitted`, `ready`. It may have ended all the
+  /// same: then only `finished` is called. Of a scheduler that aborts tasks, every group is asked for its next task
+  /// again, and then for one to stop, when one of the groups got a task, when a task that may be stopped was handed to
+  /// its worker, and when the worker of one that was to be stopped has answered.
+  [[nodiscard]] virtual TaskId abort_for(GroupId group) = 0;
+};
+
+/// For schedulers that choose among other schedulers, as `auto` does.
+class GRANARY_EXPORT MetaScheduler {
+ public:
+  /// Does the long computations of the scheduler, for which a call of the planner has no time.
+  class Background {
+   public:
+    virtual ~Background() = default;
+    /// Work that asks every few milliseconds whether its result is still wanted, and ends if it is not. The question
+    /// may not return, if the process ends.
+    using Work = std::function<void(std::function<bool()> const& wanted)>;
+    /// `work` is called once, by another thread and outside of the planner's lock. So it must not use the system view,
+    /// the board or the scheduler, which may be gone. It does not throw.
+    virtual void start(Work work) = 0;
+  };
+
+  virtual ~MetaScheduler() = default;
+
+  /// The eviction policy of this name, if it belongs to the scheduler; null: one of the registry is meant. Asked at
+  /// most once, before `attach`.
+  [[nodiscard]] virtual std::unique_ptr<EvictionPolicy> own_eviction(std::string_view) { return nullptr; }
+  /// Called at most once, before `attach`, by a driver that has one, which outlives the scheduler. In the simulator
+  /// nothing calls it: the scheduler computes at once, so that results can be reproduced.
+  virtual void compute_in(Background&) {}
+};
+
+}  // namespace granary
