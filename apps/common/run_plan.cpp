@@ -20,8 +20,9 @@
 #include <optional>
 #include <sstream>
 
+#include "apps/common/check_options.hpp"
 #include "apps/common/processes.hpp"
-#include "apps/common/session.hpp"
+#include "apps/common/room.hpp"
 
 namespace granary::app {
 

@@ -46,21 +46,6 @@ void count_from_start(Trace& trace, Duration elapsed) {
   trace.end = Instant(elapsed);
 }
 
-bool ends_as_hdf5(std::string const& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
-
-// A name without an ending states no format.
-void check_output_name(std::string const& output, std::string const& dataset) {
-  auto const file = output.substr(0, output.rfind(':'));
-  if (file != output && ends_as_hdf5(file)) {
-    throw InvalidArgument(fmt::format(
-        "name the output without a dataset: it will hold dataset {}; write {} instead of {}", dataset, file, output));
-  }
-  if (ends_as_hdf5(output) || !std::filesystem::path(output).has_extension()) return;
-  throw InvalidArgument(
-      "the output " + output +
-      " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
-}
-
 // Sums over all processes, and the largest time and peaks.
 RunFigures of_all_processes(Runtime& runtime, RunFigures figures) {
   auto* const others = runtime.session().others();
@@ -95,8 +80,6 @@ RunFigures of_all_processes(Runtime& runtime, RunFigures figures) {
 }
 
 }  // namespace
-
-std::string place_of(std::string const& file) { return detail::follow_links(file); }
 
 HostNumbers::HostNumbers(Runtime& runtime, std::uint64_t count)
     : m_numbers(std::make_shared<std::vector<double>>(count)),
@@ -205,48 +188,6 @@ void Session::keep_events() {
   } catch (std::exception const& error) {
     spdlog::error("granary: the trace or the report was not written: {}", error.what());
   }
-}
-
-void require_scratch(RuntimeOptions const& options, std::size_t devices, Bytes values) {
-  Bytes const held = options.host_memory + devices * options.device_memory;
-  if (values <= held) return;
-  detail::require_space(options.scratch, "the scratch file in " + options.scratch + " (--scratch)", values - held,
-                        values - held);
-}
-
-RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
-                             std::string const& dataset) {
-  if (options.output) check_output_name(*options.output, dataset);
-  std::vector<std::string> files;
-  for (auto const& input : inputs) {
-    if (input.file) files.push_back(input.file->path);
-  }
-  if (options.output) check_output(*options.output, files);
-  if (options.json && !is_standard_output(*options.json)) {
-    check_text_output(*options.json, files);
-    if (options.output && place_of(*options.json) == place_of(*options.output)) {
-      throw InvalidArgument("the result and the summary cannot both be written to " + *options.output);
-    }
-  }
-  if (options.trace) check_trace_file(*options.trace);
-  if (options.report) check_report_path(*options.report);
-  std::vector<std::string> outputs;
-  for (auto const& file : {options.output, options.json}) {
-    if (file) outputs.push_back(place_of(*file));
-  }
-  for (auto const& file : {options.trace, options.report, options.save_schedule}) {
-    if (!file) continue;
-    check_text_output(*file, files);
-    auto const path = place_of(*file);
-    if (std::ranges::find(outputs, path) != outputs.end()) {
-      throw InvalidArgument("a trace, a report or a schedule cannot be written to " + *file +
-                            ", which is another output");
-    }
-    outputs.push_back(path);
-  }
-  auto runtime = configure(on_this_node(options.runtime));
-  static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
-  return runtime;
 }
 
 void run_session(RunOptions const& options, RuntimeOptions const& runtime_options, SignalWatch& signals,

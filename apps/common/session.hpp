@@ -19,6 +19,7 @@
 #include "apps/common/command_line.hpp"
 #include "apps/common/matrix_input.hpp"
 #include "apps/common/report.hpp"
+#include "apps/common/room.hpp"
 #include "apps/common/run_bounds.hpp"
 
 namespace granary::app {
@@ -46,13 +47,6 @@ struct Check {
   std::optional<TileGrid> columns = {};  ///< of a solve: the tiles of X, whose columns have residuals of their own
   std::vector<std::string> names = {};   ///< of these columns; empty without names
 };
-
-/// A canonical name, also for a file that does not exist yet.
-[[nodiscard]] std::string place_of(std::string const& file);
-
-/// Throws Error if the scratch directory has no room for the part of `values` that host memory and the memory of so
-/// many devices do not hold. `values`: bytes of data without a home that live at the same time.
-void require_scratch(RuntimeOptions const& options, std::size_t devices, Bytes values);
 
 /// A program's work on its runtime, with progress and signal handling.
 class Session {
@@ -123,12 +117,6 @@ class Session {
   std::optional<Operations> m_operations;
   std::optional<Trace> m_events;  // of the run, once it has ended
 };
-
-/// Checks the options before any work: outputs that are inputs or equal, missing directories, unknown policies, an
-/// output whose name states another format or a dataset. `dataset`: the dataset that the output will hold. Returns the
-/// runtime's options. Throws InvalidArgument.
-[[nodiscard]] RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
-                                           std::string const& dataset);
 
 /// Calls `work` with a session on a runtime with these options; a signal cancels its tasks. Throws what `work` throws,
 /// and Interrupted.

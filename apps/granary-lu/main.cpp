@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/linalg/algorithms/io_bounds.hpp>
 #include <granary/detail/linalg/algorithms/lu.hpp>
-#include <granary/detail/linalg/algorithms/singular.hpp>
 #include <granary/detail/linalg/residuals/residual.hpp>
 #include <granary/detail/linalg/runtime/matrices.hpp>
+#include <granary/detail/linalg/tiles/singular.hpp>
 #include <granary/detail/runtime/setup/configure.hpp>
 
 #include <fmt/format.h>

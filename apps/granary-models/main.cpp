@@ -184,7 +184,7 @@ std::string perform(Options const& options) {
 int main(int argc, char** argv) {
   return app::run_program("granary-models",
                           [&](SignalWatch&) {
-                            if (auto const options = app::parse_options(argc, argv))
+                            if (auto const options = parse_options(argc, argv))
                               fmt::print("{}", printable_lines(perform(*options)));
                           },
                           {.start = [argv] { app::choose_blas(argv); }});

@@ -22,12 +22,6 @@ namespace granary::app {
 
 using namespace detail;
 
-double Result::ratio() const {
-  auto const bound = std::max(io_bound, compulsory);
-  auto const came = figures.host_to_device + figures.device_to_device;
-  return bound == 0 ? 0 : static_cast<double>(came) / static_cast<double>(bound);
-}
-
 namespace {
 
 std::string gibibytes(Bytes bytes) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment.hpp"
+#include "result.hpp"
 
 namespace granary::app {
 

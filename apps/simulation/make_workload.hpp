@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "problem_options.hpp"
+#include "problem.hpp"
 
 namespace granary::app {
 

@@ -3,6 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/linalg/files/matrix_file.hpp>
 #include <granary/detail/linalg/files/open_matrix_source.hpp>
 #include <granary/detail/linalg/generators/generators.hpp>
 #include <granary/detail/linalg/runtime/matrices.hpp>

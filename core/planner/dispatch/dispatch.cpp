@@ -197,7 +197,7 @@ void Dispatch::issue(LiveTask& task, WorkerId worker) {
   task.assignment.phase = TaskPhase::Issued;
   task.assignment.worker = worker;
   --m_groups[task.assignment.group.index()].ahead;
-  m_context.commands.emplace_back(m_workers.hand(task, keep));
+  m_workers.hand(task, keep, m_context.commands);
   m_scheduler.issued(task.id);
   if (restartable && abortable) post_all_groups();
 }

@@ -2,56 +2,55 @@
 #include <granary/detail/core/planner/dispatch/issued_places.hpp>
 
 #include <cstddef>
-#include <utility>
 
 namespace granary::detail {
 
 void IssuedPlaces::show(LiveTask& task, NodeId node, Keep keep, RunCommand& command) {
-  if (m_free.empty()) {
-    m_free.push_back(static_cast<std::uint32_t>(m_buffers.size()));
-    m_buffers.emplace_back();
-  }
-  task.places = m_free.back();
-  m_free.pop_back();
-  auto& buffer = m_buffers[task.places];
-  buffer.places.resize(task.accesses.size());
-  for (std::size_t i = 0; i < buffer.places.size(); ++i) {
-    auto const* const replica = m_movement.data()[task.accesses[i].data].on(node);
-    buffer.places[i] = {node, replica->slot, replica->offset};
+  if (m_free == nullptr) m_free = m_all.emplace_back(std::make_unique<TaskPlaces>()).get();
+  auto& memory = *m_free;
+  m_free = memory.next;
+  task.places = &memory;
+  std::size_t const size = task.accesses.size();
+  if (memory.places.size() < size) memory.places.resize(size);
+  auto const& data = m_movement.data();
+  auto* place = memory.places.data();
+  for (auto const& access : task.accesses) {
+    auto const* const replica = data[access.data].on(node);
+    *place++ = {node, replica->slot, replica->offset};
   }
   command.description = &task;
-  command.places = buffer.places;
+  command.places = {memory.places.data(), size};
   if (task.varies) {
-    list_varying(task, buffer);
-    command.varying = buffer.varying;
+    list_varying(task);
+    command.varying = memory.varying;
   }
   if (keep == Keep::Aside) {
-    list_kept(task, buffer);
-    command.kept = buffer.kept;
+    list_kept(task);
+    command.kept = memory.kept;
   }
 }
 
-void IssuedPlaces::let_go(LiveTask& task) { m_free.push_back(std::exchange(task.places, LiveTask::nowhere)); }
-
-void IssuedPlaces::list_varying(LiveTask const& task, Buffer& buffer) const {
-  buffer.varying.resize(task.accesses.size());
-  for (std::size_t i = 0; i < buffer.varying.size(); ++i) {
+void IssuedPlaces::list_varying(LiveTask const& task) const {
+  auto& varying = task.places->varying;
+  varying.resize(task.accesses.size());
+  for (std::size_t i = 0; i < varying.size(); ++i) {
     auto const& access = task.accesses[i];
     auto const& datum = m_movement.data()[access.data];
-    buffer.varying[i] = {.bytes = datum.bytes};
+    varying[i] = {.bytes = datum.bytes};
     if (!datum.varies || access.repeated || !writes(access.mode)) continue;
     auto const* const beside = m_movement.results().find(access.data);
-    buffer.varying[i].result = ResultPlace{beside != nullptr ? *beside : buffer.places[i], datum.result};
+    varying[i].result = ResultPlace{beside != nullptr ? *beside : task.places->places[i], datum.result};
   }
 }
 
-void IssuedPlaces::list_kept(LiveTask const& task, Buffer& buffer) const {
-  buffer.kept.clear();
+void IssuedPlaces::list_kept(LiveTask const& task) const {
+  auto& kept = task.places->kept;
+  kept.clear();
   for (std::size_t i = 0; i < task.accesses.size(); ++i) {
     auto const& access = task.accesses[i];
     if (access.repeated || !writes(access.mode)) continue;
     auto const* const place = m_movement.kept().find(access.data);
-    if (place != nullptr) buffer.kept.push_back({i, *place, m_movement.data()[access.data].bytes});
+    if (place != nullptr) kept.push_back({i, *place, m_movement.data()[access.data].bytes});
   }
 }
 

@@ -7,6 +7,8 @@
 
 namespace granary::detail {
 
+struct TaskPlaces;
+
 /// A task that has not ended, and how far it has come.
 struct LiveTask : Task {
   [[no_unique_address]] Assignment assignment;
@@ -14,10 +16,7 @@ struct LiveTask : Task {
   bool cancelled = false;  ///< will not run: it depends on a failure, or the run was cancelled
   /// Of a handover: how many data of its list are home.
   std::uint32_t home = 0;
-  /// Of a task that a worker has: the number of its memory in IssuedPlaces.
-  std::uint32_t places = nowhere;
-
-  static constexpr std::uint32_t nowhere = 0xffffffffU;
+  TaskPlaces* places = nullptr;  ///< of a task that a worker has (IssuedPlaces)
 
   /// True if it is a handover (Overlaps): the planner itself performs it, and nobody outside knows of it.
   [[nodiscard]] bool handover() const { return !codelet.valid(); }

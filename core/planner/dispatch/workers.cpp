@@ -2,6 +2,8 @@
 #include <granary/detail/core/planner/dispatch/workers.hpp>
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 namespace granary::detail {
 
@@ -35,15 +37,17 @@ std::uint32_t Workers::idle(WorkerGroup const& group) const {
       std::ranges::count_if(group.workers, [&](WorkerId worker) { return m_workers[worker.index()].held == 0; }));
 }
 
-RunCommand Workers::hand(LiveTask& task, Keep keep) {
+void Workers::hand(LiveTask& task, Keep keep, std::vector<Command>& commands) {
   auto const& assignment = task.assignment;
   auto& state = m_workers[assignment.worker.index()];
   ++state.held;
   state.held_time += assignment.estimate;
   state.last = task.id;
-  RunCommand command{.task = task.id, .worker = assignment.worker, .follows = task.predecessors > 0};
+  auto& command = std::get<RunCommand>(commands.emplace_back(std::in_place_type<RunCommand>));
+  command.task = task.id;
+  command.worker = assignment.worker;
+  command.follows = task.predecessors > 0;
   m_places.show(task, m_context.topology.group(assignment.group).node, keep, command);
-  return command;
 }
 
 void Workers::ended(LiveTask& task) {

@@ -28,9 +28,9 @@ class Workers {
   /// The workers of the group that hold no task. O(workers).
   [[nodiscard]] std::uint32_t idle(WorkerGroup const& group) const;
 
-  /// The worker of the task's assignment gets it, by this command. `keep`: as in `Movement::begin_work`, which came
-  /// before.
-  [[nodiscard]] RunCommand hand(LiveTask& task, Keep keep);
+  /// The worker of the task's assignment gets it, by a command that is added to these. `keep`: as in
+  /// `Movement::begin_work`, which came before.
+  void hand(LiveTask& task, Keep keep, std::vector<Command>& commands);
   void ended(LiveTask& task);
   /// The worker was told to stop the task, one of those that it holds; and the one of which that was not answered, or
   /// an invalid id.

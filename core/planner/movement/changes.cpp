@@ -9,10 +9,11 @@ void Changes::begin(DataId data, NodeId node, bool keep) {
   m_homes.stay(data);
   m_routes.cancel_transfers(data);
   auto& datum = m_data[data];
-  ++datum.on(node)->writers;
+  Slot const slot = datum.slot_on(node);
+  ++datum.find(node, slot)->writers;
   for (std::size_t i = datum.replicas.size(); i-- > 0;) {
     auto& other = datum.replicas[i];
-    if (other.superseded || (other.node == node && other.slot == datum.slot_on(node))) continue;
+    if (other.superseded || (other.node == node && other.slot == slot)) continue;
     if (keep && other.valid && m_results.find(data) == nullptr) {
       m_memories.supersede(data, other);
     } else {

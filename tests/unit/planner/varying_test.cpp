@@ -36,8 +36,7 @@ class VaryingData : public testing::Test {
     return data;
   }
   Bytes used() { return hand.planner.statistics().nodes[host_node.index()].used; }
-  // The only access of the task.
-  ResultPlace result(TaskId task) { return *hand.run_of(task).varying[0].result; }
+  ResultPlace result(TaskId task, std::size_t access = 0) { return *hand.run_of(task).varying[access].result; }
   Place place(TaskId task) { return hand.run_of(task).places[0]; }
 
   Hand hand{disk_and_host(1000)};
@@ -117,11 +116,11 @@ TEST_F(VaryingData, ACodeletKnowsABetterBoundFromWhatTheTaskReads) {
   DataId const a = written("a", 5), c = written("c", 8);
   EXPECT_EQ(used(), 13U);
   TaskId const task = hand.submit({read(a), read_write(c)});
-  EXPECT_EQ(result(c).room, 39U) << "3 * (5 + 8)";
+  EXPECT_EQ(result(task, 1).room, 39U) << "3 * (5 + 8)";
   EXPECT_EQ(used(), 13U + 39U);
   finish(task, c, 39);
   TaskId const again = hand.submit({read(c), read_write(a)});
-  EXPECT_EQ(result(a).room, 100U) << "3 * (39 + 5), but no more than the bound of the datum";
+  EXPECT_EQ(result(again, 1).room, 100U) << "3 * (39 + 5), but no more than the bound of the datum";
   finish(again, a, 1);
 }
 

@@ -1,0 +1,20 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/detail/runtime/setup/options.hpp>
+
+#include <string>
+#include <vector>
+
+#include "apps/common/command_line.hpp"
+#include "apps/common/matrix_input.hpp"
+
+namespace granary::app {
+
+/// Checks the options before any work: outputs that are inputs or equal, missing directories, unknown policies, an
+/// output whose name states another format or a dataset. `dataset`: the dataset that the output will hold. Returns the
+/// runtime's options. Throws InvalidArgument.
+[[nodiscard]] RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
+                                           std::string const& dataset);
+
+}  // namespace granary::app
