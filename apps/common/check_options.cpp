@@ -8,6 +8,8 @@
 #include <granary/detail/trace/html_report.hpp>
 #include <granary/detail/trace/trace_file.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "apps/common/print.hpp"
