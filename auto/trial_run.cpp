@@ -7,9 +7,8 @@
 #include <granary/detail/simulator/simulator.hpp>
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <unordered_map>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -19,8 +18,8 @@ namespace {
 
 // A resource that is busy for this part of the time limits a run.
 constexpr double busy_part = 0.8;
-
-using KindTimes = std::array<Duration, worker_kinds>;
+// Steps, of some microseconds each, between two questions whether a run is still wanted.
+constexpr std::uint64_t steps_between_questions = 64;
 
 // Records the progress of a run.
 class Progress final : public PlannerObserver {
@@ -80,10 +79,9 @@ class Progress final : public PlannerObserver {
 /// The believed times, by codelet and operations, which are the truth as well.
 class TrialRuns::Times final : public Estimator, public GroundTruth {
  public:
-  /// The times of such tasks, to be set; 0 if not known.
-  KindTimes& of(CodeletId codelet, double flops) { return m_known[{codelet.value(), flops}]; }
+  explicit Times(TrialTasks const& tasks) : m_tasks(tasks) {}
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override {
-    return std::max(m_known.at({codelet.value(), flops})[static_cast<std::size_t>(kind)], Duration{1});
+    return std::max(m_tasks.times(codelet, flops)[static_cast<std::size_t>(kind)], Duration{1});
   }
   [[nodiscard]] Duration kernel_time(Task const& task, Codelet const&, Worker const& worker) const override {
     return kernel_time(task.codelet, task.flops, worker.kind);
@@ -91,31 +89,13 @@ class TrialRuns::Times final : public Estimator, public GroundTruth {
   void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
 
  private:
-  std::map<std::pair<std::uint32_t, double>, KindTimes> m_known;
+  TrialTasks const& m_tasks;
 };
 
 struct TrialRuns::Implementation {
-  Implementation(SystemView const& of, std::span<TaskId const> known, std::uint32_t ahead)
-      : view(of), machine(of.topology().machine()), depth(ahead), tasks(known.begin(), known.end()) {}
+  explicit Implementation(TrialTasks of) : tasks(std::move(of)), times(tasks) {}
 
-  // The accesses of a task, with the numbers that data have here.
-  std::span<Access const> accesses_of(Task const& task) {
-    accesses.clear();
-    for (auto const& access : task.accesses) {
-      if (!access.repeated) accesses.push_back({.data = numbers.at(access.data), .mode = access.mode});
-    }
-    return accesses;
-  }
-
-  SystemView const& view;
-  Machine machine;
-  std::uint32_t depth;
-  std::vector<TaskId> tasks;
-  std::vector<Codelet> codelets;
-  std::unordered_map<CodeletId, CodeletId> codelet_numbers;
-  std::vector<DataDescription> data;
-  std::unordered_map<DataId, DataId> numbers;  // of data
-  std::vector<Access> accesses;                // of one task
+  TrialTasks tasks;
   Times times;
   std::vector<double> work;          // of each task, in seconds on its fastest kind of worker
   std::vector<std::int64_t> levels;  // bottom levels
@@ -126,7 +106,8 @@ struct TrialRun::Implementation {
   Implementation(TrialRuns::Implementation& of, PolicySet policies, SimulatorOptions options)
       : trials(of),
         progress(of.work),
-        simulator(Topology(of.machine), std::move(policies), of.times, of.times, observed(std::move(options))) {}
+        simulator(Topology(of.tasks.machine()), std::move(policies), of.times, of.times, observed(std::move(options))) {
+  }
   SimulatorOptions observed(SimulatorOptions options) {
     options.observers.push_back(&progress);
     return options;
@@ -140,11 +121,12 @@ struct TrialRun::Implementation {
 TrialRun::TrialRun(std::unique_ptr<Implementation> parts) : m_implementation(std::move(parts)) {}
 TrialRun::~TrialRun() = default;
 
-bool TrialRun::advance(std::uint64_t tasks) {
+bool TrialRun::advance(std::uint64_t tasks, std::function<bool()> const& wanted) {
   auto& [trials, progress, simulator, complete] = *m_implementation;
   auto const all = trials.tasks.size();
   try {
-    while (progress.ends.size() < std::min<std::uint64_t>(tasks, all)) {
+    for (std::uint64_t steps = 0; progress.ends.size() < std::min<std::uint64_t>(tasks, all); ++steps) {
+      if (steps % steps_between_questions == 0 && !wanted()) return false;
       if (!simulator.step()) return false;
     }
     if (progress.ends.size() == all && !std::exchange(complete, true)) static_cast<void>(simulator.run());
@@ -178,54 +160,15 @@ std::string TrialRun::limit() const {
   return m_implementation->progress.limit(granary::seconds(m_implementation->simulator.now().time_since_epoch()));
 }
 
-TrialRuns::TrialRuns(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth)
-    : m_implementation(std::make_unique<Implementation>(view, tasks, depth)) {
-  auto& parts = *m_implementation;
-  auto const& topology = view.topology();
-  // Of machines without a host: the first node.
-  auto const host = std::ranges::find(parts.machine.nodes, NodeKind::Host, &MemoryNode::kind);
-  NodeId const host_node(
-      host == parts.machine.nodes.end() ? 0 : static_cast<std::uint32_t>(host - parts.machine.nodes.begin()));
+TrialRuns::TrialRuns(TrialTasks of) : m_implementation(std::make_unique<Implementation>(std::move(of))) {
+  auto& [tasks, times, work, levels, all_work] = *m_implementation;
   TaskGraph graph;
-  for (TaskId const id : tasks) {
-    auto const& task = view.task(id);
-    auto const [codelet, new_codelet] =
-        parts.codelet_numbers.try_emplace(task.codelet, static_cast<std::uint32_t>(parts.codelets.size()));
-    if (new_codelet) {
-      auto& copy = parts.codelets.emplace_back(view.codelet(task.codelet));
-      copy.expand = nullptr;
-      copy.check = nullptr;
-    }
-    auto& times = parts.times.of(codelet->second, task.flops);
-    Duration shortest = Duration::max();
-    for (GroupId const group : task.allowed_groups) {
-      auto& time = times[static_cast<std::size_t>(topology.group(group).kind)];
-      if (time == Duration{0}) time = view.kernel_time(id, group);
-      shortest = std::min(shortest, time);
-    }
-    parts.work.push_back(seconds(shortest));
-    parts.all_work += seconds(shortest);
-    for (auto const& access : task.accesses) {
-      if (access.repeated ||
-          !parts.numbers.try_emplace(access.data, static_cast<std::uint32_t>(parts.data.size())).second)
-        continue;
-      auto& description = parts.data.emplace_back(view.description(access.data));
-      description.may_return = false;
-      // Nobody knows how it will vary.
-      if (std::exchange(description.bound, 0) > 0) description.bytes = std::max<Bytes>(view.bytes(access.data), 1);
-      // Its value was made before. A temporary's value is taken to be in the host's memory.
-      if (reads(access.mode) && !description.origin.valid()) {
-        if (!description.home.valid()) {
-          description.home = host_node;
-          description.in_place = !topology.groups_on(host_node).empty();
-        }
-        description.origin = description.home;
-        description.origin_is_home = true;
-      }
-    }
-    graph.add(AccessList(parts.accesses_of(task)));
+  for (auto const& task : tasks.tasks()) {
+    work.push_back(granary::seconds(task.shortest));
+    all_work += granary::seconds(task.shortest);
+    graph.add(AccessList(tasks.accesses(task)));
   }
-  parts.levels = bottom_levels(graph, [&](std::size_t task) { return from_seconds(parts.work[task]); });
+  levels = bottom_levels(graph, [&](std::size_t task) { return from_seconds(m_implementation->work[task]); });
 }
 
 TrialRuns::~TrialRuns() = default;
@@ -234,8 +177,8 @@ std::uint64_t TrialRuns::tasks() const { return m_implementation->tasks.size(); 
 
 bool TrialRuns::fits() const {
   Bytes all = 0;
-  for (auto const& data : m_implementation->data) all += data.bytes;
-  auto const& machine = m_implementation->machine;
+  for (auto const& data : m_implementation->tasks.data()) all += data.bytes;
+  auto const& machine = m_implementation->tasks.machine();
   bool const devices =
       std::ranges::any_of(machine.workers, [](Worker const& w) { return w.kind == WorkerKind::Device; });
   return std::ranges::all_of(machine.workers, [&](Worker const& worker) {
@@ -245,22 +188,20 @@ bool TrialRuns::fits() const {
 
 double TrialRuns::work_seconds() const { return m_implementation->all_work; }
 
-std::unique_ptr<TrialRun> TrialRuns::start(std::string const& scheduler, std::string const& eviction,
-                                           std::uint64_t seed, std::uint64_t told) const {
+std::unique_ptr<TrialRun> TrialRuns::start(Candidate const& policies, std::uint64_t seed, std::uint64_t told) const {
   auto& parts = *m_implementation;
+  auto const& tasks = parts.tasks;
   SimulatorOptions options;
-  options.planner.depth = parts.depth;
+  options.planner.depth = tasks.depth();
   options.booking.policy = BookingPolicy::None;
   try {
-    auto run = std::make_unique<TrialRun::Implementation>(parts, make_policies(scheduler, eviction, seed), options);
-    for (auto const& codelet : parts.codelets) run->simulator.add_codelet(codelet);
-    for (auto const& description : parts.data) run->simulator.add_data(description);
-    for (TaskId const id : std::span(parts.tasks).first(std::min<std::uint64_t>(told, parts.tasks.size()))) {
-      auto const& task = parts.view.task(id);
-      run->simulator.submit({.codelet = parts.codelet_numbers.at(task.codelet),
-                             .accesses = parts.accesses_of(task),
-                             .priority = task.priority,
-                             .flops = task.flops});
+    auto run = std::make_unique<TrialRun::Implementation>(
+        parts, make_policies(policies.scheduler, policies.eviction, seed), options);
+    for (auto const& codelet : tasks.codelets()) run->simulator.add_codelet(codelet);
+    for (auto const& description : tasks.data()) run->simulator.add_data(description);
+    for (auto const& task : std::span(tasks.tasks()).first(std::min<std::uint64_t>(told, tasks.size()))) {
+      run->simulator.submit(
+          {.codelet = task.codelet, .accesses = tasks.accesses(task), .priority = task.priority, .flops = task.flops});
     }
     return std::unique_ptr<TrialRun>(new TrialRun(std::move(run)));
   } catch (Error const&) {

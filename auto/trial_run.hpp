@@ -1,19 +1,20 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/auto/candidates.hpp>
+#include <granary/detail/auto/trial_tasks.hpp>
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/units.hpp>
-#include <granary/detail/core/policy/system_view.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace granary::detail {
 
-/// One simulation of a TrialRuns. The trial run must outlive it.
+/// One simulation of a TrialRuns, which must outlive it.
 class GRANARY_EXPORT TrialRun {
  public:
   ~TrialRun();
@@ -21,8 +22,9 @@ class GRANARY_EXPORT TrialRun {
   TrialRun& operator=(TrialRun const&) = delete;
 
   /// Goes on until so many tasks have ended; after the last one, until all values are at their homes. False if that
-  /// cannot be.
-  [[nodiscard]] bool advance(std::uint64_t tasks);
+  /// cannot be, or if it is no more `wanted`, which is asked every few tasks.
+  [[nodiscard]] bool advance(
+      std::uint64_t tasks, std::function<bool()> const& wanted = [] { return true; });
   /// The believed time of all tasks. While some have not ended, the work that is left is taken to be done as fast as
   /// that up to now, but not faster than the longest chain of these tasks.
   [[nodiscard]] double seconds() const;
@@ -40,14 +42,12 @@ class GRANARY_EXPORT TrialRun {
   std::unique_ptr<Implementation> m_implementation;
 };
 
-/// Simulates tasks that a scheduler knows, on its machine and with its estimates, under any policies. None of them has
-/// started then, and all data are at their homes. Devices start one task after the other, and
-/// large tasks are not run as finer graphs.
+/// Simulates the tasks under any policies. Devices start one task after the other, and large tasks are not run as finer
+/// graphs.
 class GRANARY_EXPORT TrialRuns {
  public:
-  /// The tasks in the order of submission; `depth` is PlannerOptions::depth. The view must not change while it
-  /// lives. O(accesses + edges).
-  TrialRuns(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth);
+  /// O(accesses + edges).
+  explicit TrialRuns(TrialTasks tasks);
   ~TrialRuns();
   TrialRuns(TrialRuns const&) = delete;
   TrialRuns& operator=(TrialRuns const&) = delete;
@@ -58,8 +58,8 @@ class GRANARY_EXPORT TrialRuns {
   /// The sum of the times of all tasks, each on its fastest kind of worker.
   [[nodiscard]] double work_seconds() const;
   /// A run under these policies, which are told of the first `told` tasks. Null if they cannot run them.
-  [[nodiscard]] std::unique_ptr<TrialRun> start(std::string const& scheduler, std::string const& eviction,
-                                                std::uint64_t seed, std::uint64_t told) const;
+  [[nodiscard]] std::unique_ptr<TrialRun> start(Candidate const& policies, std::uint64_t seed,
+                                                std::uint64_t told) const;
 
  private:
   friend class TrialRun;

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/auto/auto_scheduler.hpp>
+#include <granary/detail/auto/register_auto.hpp>
 
 #include <fmt/format.h>
 

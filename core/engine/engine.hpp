@@ -7,6 +7,7 @@
 #include <granary/detail/core/engine/accounts.hpp>
 #include <granary/detail/core/engine/addresses.hpp>
 #include <granary/detail/core/engine/backend.hpp>
+#include <granary/detail/core/engine/background_thread.hpp>
 #include <granary/detail/core/engine/copy_commands.hpp>
 #include <granary/detail/core/engine/engine_data.hpp>
 #include <granary/detail/core/engine/engine_scope.hpp>
@@ -59,6 +60,8 @@ struct GRANARY_EXPORT EngineOptions {
   BookingOptions booking{.max_live_tasks = 100'000};
   /// How long an idle thread spins before it sleeps.
   Duration spin = std::chrono::microseconds(20);
+  /// Then a scheduler's long computations are made in the calls of the planner and not beside them, so that the events
+  /// of the journal lead to the same commands again.
   bool record_journal = false;
   TraceOptions trace = {};
   /// Told all events, commands and notices; they must outlive the engine.
@@ -259,6 +262,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   std::unique_ptr<Estimator> m_estimator;
   alignas(64) PlannerLock m_lock;
   Mailbox m_mailbox;
+
+  BackgroundThread m_background;  // outlives the scheduler
 
   // Under the lock.
   Planner m_planner;

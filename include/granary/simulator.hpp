@@ -2,7 +2,7 @@
 #pragma once
 
 /// The same decisions in virtual time, on machines that you describe (docs/simulation.md).
-#include <granary/detail/auto/auto_scheduler.hpp>
+#include <granary/detail/auto/register_auto.hpp>
 #include <granary/detail/simulator/cluster/cluster_simulator.hpp>
 #include <granary/detail/simulator/platform.hpp>
 #include <granary/detail/simulator/platform_truth.hpp>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/runtime/setup/configure.hpp>
 
-#include <granary/detail/auto/auto_scheduler.hpp>
+#include <granary/detail/auto/register_auto.hpp>
 #include <granary/detail/core/backends/blas_threads.hpp>
 #include <granary/detail/core/backends/discover.hpp>
 #include <granary/detail/core/backends/host_workers.hpp>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/detail/auto/auto_scheduler.hpp>
+#include <granary/detail/auto/register_auto.hpp>
 #include <granary/detail/core/backends/device_api.hpp>
 #include <granary/detail/core/backends/kokkos_compat.hpp>
 #include <granary/detail/core/engine/model_file.hpp>

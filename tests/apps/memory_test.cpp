@@ -70,8 +70,9 @@ TEST_F(ResidentMemory, OfUpdatedTilesIsWhatTheDocumentsPromise) {
   }
 }
 
-// Each choice may be made by another thread, which has its own part of the heap. As many tasks as may live wait for the
-// first choice, and each of the others comes after 128 tasks, if these took another time than was believed.
+// Trial runs are as large as the planner of the run, and are made by a thread that has its own part of the heap. As
+// many tasks as may live wait for the first choice, and each of the others comes after 128 tasks, if these took another
+// time than was believed.
 TEST_F(ResidentMemory, DoesNotGrowWithTheChoicesOfAuto) {
   constexpr std::uint64_t order = 100;
   constexpr std::uint64_t steps = 26;  // 96,876 tasks

@@ -4,7 +4,7 @@
 
 #include "support/random_machine.hpp"
 
-#include <granary/detail/auto/auto_scheduler.hpp>
+#include <granary/detail/auto/register_auto.hpp>
 #include <granary/detail/policies/registry.hpp>
 
 #include <algorithm>

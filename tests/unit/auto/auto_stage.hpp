@@ -3,6 +3,7 @@
 #pragma once
 
 #include <granary/detail/auto/auto_scheduler.hpp>
+#include <granary/detail/auto/register_auto.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 

@@ -79,7 +79,7 @@ struct Stage {
     return tasks.emplace_back(simulator.submit({.codelet = codelet, .accesses = accesses, .flops = flops}));
   }
   [[nodiscard]] TrialRuns trials(std::size_t from = 0) const {
-    return {simulator.planner().view(), std::span(tasks).subspan(from), depth};
+    return TrialRuns(TrialTasks(simulator.planner().view(), std::span(tasks).subspan(from), depth));
   }
 
   OneFlopPerNanosecond estimator;
@@ -109,7 +109,7 @@ Machine host_with_device(std::uint32_t cores, Bytes capacity, double bandwidth =
 }
 
 std::unique_ptr<TrialRun> complete_run(TrialRuns const& trials, char const* scheduler = "eager") {
-  auto run = trials.start(scheduler, "lru", 0, everything);
+  auto run = trials.start({scheduler, "lru"}, 0, everything);
   if (!run || !run->advance(everything)) return nullptr;
   return run;
 }
@@ -143,7 +143,7 @@ TEST(TrialRuns, TakesAsLongAsTheRunItself) {
     auto const trials = waiting.trials();
     EXPECT_EQ(trials.tasks(), 216U);
     EXPECT_NEAR(trials.work_seconds(), 0.216, 1e-9);
-    auto const run = trials.start(scheduler, "luf", 3, everything);
+    auto const run = trials.start({scheduler, "luf"}, 3, everything);
     ASSERT_NE(run, nullptr);
     ASSERT_TRUE(run->advance(everything));
     EXPECT_DOUBLE_EQ(run->seconds(), seconds(real.simulator.run().end.time_since_epoch())) << scheduler;
@@ -168,7 +168,7 @@ TEST(TrialRuns, AnEarlyPartPredictsTheWholeInProportionToItsWork) {
   auto const trials = stage.trials();
   auto const whole = complete_run(trials);
   ASSERT_NE(whole, nullptr);
-  auto const part = trials.start("eager", "lru", 0, everything);
+  auto const part = trials.start({"eager", "lru"}, 0, everything);
   ASSERT_NE(part, nullptr);
   for (std::uint64_t const tasks : {100U, 200U, 399U}) {
     ASSERT_TRUE(part->advance(tasks));
@@ -185,7 +185,7 @@ TEST(TrialRuns, AnEarlyPartTakesNoLessThanTheChainThatIsLeft) {
   DataId const data = stage.stored(1);
   for (int t = 0; t < 100; ++t) stage.submit({{data, AccessMode::ReadWrite}});
   auto const trials = stage.trials();
-  auto const run = trials.start("eager", "lru", 0, everything);
+  auto const run = trials.start({"eager", "lru"}, 0, everything);
   ASSERT_NE(run, nullptr);
   EXPECT_DOUBLE_EQ(run->seconds(), 0.1) << "before its first task has ended";
   ASSERT_TRUE(run->advance(40));
@@ -196,7 +196,7 @@ TEST(TrialRuns, ToldOfTheFirstTasksItEndsWithThem) {
   Stage stage(host_with_disk(1));
   for (int t = 0; t < 50; ++t) stage.submit({});
   auto const trials = stage.trials();
-  auto const run = trials.start("eager", "lru", 0, 20);
+  auto const run = trials.start({"eager", "lru"}, 0, 20);
   ASSERT_NE(run, nullptr);
   EXPECT_TRUE(run->advance(20));
   EXPECT_NEAR(run->seconds(), 0.05, 1e-9) << "the others are left";
@@ -268,11 +268,11 @@ TEST(TrialRuns, PoliciesThatCannotRunTheTasksAreNoErrors) {
   Stage stage(host_with_disk(1));
   for (int t = 0; t < 5; ++t) stage.submit({});
   auto const trials = stage.trials();
-  EXPECT_EQ(trials.start("nobody", "lru", 0, everything), nullptr);
-  EXPECT_EQ(trials.start("eager", "nobody", 0, everything), nullptr);
-  EXPECT_EQ(trials.start("static:file=none.json", "lru", 0, everything), nullptr);
+  EXPECT_EQ(trials.start({"nobody", "lru"}, 0, everything), nullptr);
+  EXPECT_EQ(trials.start({"eager", "nobody"}, 0, everything), nullptr);
+  EXPECT_EQ(trials.start({"static:file=none.json", "lru"}, 0, everything), nullptr);
   register_scheduler("trial-run-test-keeps", [](PolicyOptions&) { return std::make_unique<Keeps>(3); });
-  auto const run = trials.start("trial-run-test-keeps", "lru", 0, everything);
+  auto const run = trials.start({"trial-run-test-keeps", "lru"}, 0, everything);
   ASSERT_NE(run, nullptr);
   EXPECT_TRUE(run->advance(3));
   EXPECT_FALSE(run->advance(4));
