@@ -8,8 +8,6 @@
 
 namespace granary::fuzz {
 
-using namespace detail;
-
 std::vector<std::string> seeds() {
   return {"random:5:3",
           "general:3x4:7",
