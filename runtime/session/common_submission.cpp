@@ -59,7 +59,9 @@ class CommonSubmission final : public Submission {
 
   void wait() override { m_data.wait(); }
   void wait(std::span<DataId const> data, std::span<DataId const> also) override { m_data.wait(data, also); }
-  void give_up(std::exception_ptr const& why, int status) override { rethrow_origin(m_data.give_up(why, status)); }
+  [[noreturn]] void give_up(std::exception_ptr const& why, int status) override {
+    rethrow_origin(m_data.give_up(why, status));
+  }
   bool gave_up() const override { return m_data.gave_up(); }
   void abandon(std::exception_ptr const& why) override { m_data.give_up(why, 1); }
 

@@ -47,13 +47,13 @@ std::vector<DataId> Family::sharing(std::size_t division, DataId data) const {
   std::vector<DataId> found{data, m_whole};
   auto const& its = *m_divisions[division - 1];
   auto const ranges = its.ranges(static_cast<std::size_t>(std::ranges::find(its.data(), data) - its.data().begin()));
-  for (auto const& division : m_divisions) {
-    if (division.get() == &its) continue;
-    for (std::size_t part = 0; part < division->data().size(); ++part) {
-      bool const overlap = std::ranges::equal(
-          ranges, division->ranges(part),
-          [](PartRange const& a, PartRange const& b) { return a.first < b.second && b.first < a.second; });
-      if (overlap) found.push_back(division->data()[part]);
+  for (auto const& other : m_divisions) {
+    if (other.get() == &its) continue;
+    for (std::size_t part = 0; part < other->data().size(); ++part) {
+      bool const overlap = std::ranges::equal(ranges, other->ranges(part), [](PartRange const& a, PartRange const& b) {
+        return a.first < b.second && b.first < a.second;
+      });
+      if (overlap) found.push_back(other->data()[part]);
     }
   }
   return found;

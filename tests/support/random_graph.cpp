@@ -63,15 +63,15 @@ class Builder {
   }
 
   void add_codelets() {
-    std::set<WorkerKind> kinds;
-    for (auto const& worker : m_machine.workers) kinds.insert(worker.kind);
+    std::set<WorkerKind> present;
+    for (auto const& worker : m_machine.workers) present.insert(worker.kind);
     auto const codelets = 1 + m_random.below(4);
     for (std::uint64_t c = 0; c < codelets; ++c) {
       Codelet codelet{.name = "codelet" + std::to_string(c)};
-      for (WorkerKind const kind : kinds) {
+      for (WorkerKind const kind : present) {
         if (m_random.chance(0.7)) codelet.kernels[static_cast<std::size_t>(kind)] = no_kernel;
       }
-      auto const one = *std::next(kinds.begin(), static_cast<std::ptrdiff_t>(m_random.below(kinds.size())));
+      auto const one = *std::next(present.begin(), static_cast<std::ptrdiff_t>(m_random.below(present.size())));
       codelet.kernels[static_cast<std::size_t>(one)] = no_kernel;
       m_graph.codelets.push_back(codelet);
     }

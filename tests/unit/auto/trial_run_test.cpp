@@ -66,7 +66,7 @@ struct Stage {
   // Something goes on outside, so that the scheduler may keep tasks back.
   explicit Stage(Machine machine, std::size_t started = 0)
       : Stage(std::move(machine), {std::make_unique<Keeps>(started), make_eviction("lru")}) {
-    simulator.submit({.codelet = simulator.add_codelet({.name = "outside", .external = true})});
+    simulator.submit({.codelet = simulator.add_codelet({.name = "outside", .external = true}), .accesses = {}});
   }
 
   DataId stored(Bytes bytes) {

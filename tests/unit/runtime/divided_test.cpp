@@ -403,11 +403,11 @@ TEST(Divided, WaitsAndHintsConcernAllHolders) {
     runtime.wait(parts(0));
     EXPECT_TRUE(other.done());
     for (auto const& part : parts) {
-      runtime.prefetch(part, Runtime::disk_node());
+      runtime.prefetch(part, detail::disk_node());
       runtime.prefetch(part, Runtime::host_node());
       runtime.will_not_use(part);
     }
-    runtime.prefetch(whole, Runtime::disk_node());
+    runtime.prefetch(whole, detail::disk_node());
     runtime.will_not_use(whole);
   }
   auto const found = look(runtime, whole);

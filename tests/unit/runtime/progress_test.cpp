@@ -93,7 +93,7 @@ TEST_F(ProgressTest, ToldBytesAreThoseOfFiles) {
   for (auto const& part : parts) small.submit("increase", test::Increase{}, read_write(part));
   small.wait();
   auto const now = progress.figures();
-  EXPECT_EQ(now.bytes_written, small.bytes_written());
+  EXPECT_EQ(now.bytes_written, small.figures().bytes_written);
   EXPECT_GT(now.bytes_written, 0U);
   EXPECT_GT(now.bytes_read, 0U);
   EXPECT_LE(now.memory_used, now.memory_limit);
