@@ -14,7 +14,7 @@ namespace {
 TEST(IssuedPlaces, StayUntilTheReplyAndAreThenUsedAgain) {
   Hand hand(disk_and_host(10000, 8, 2), {.issue_depth = 1});
   DataId const a = hand.temporary("a", 100), b = hand.temporary("b", 100), c = hand.temporary("c", 100);
-  TaskId const first = hand.submit({write(a), write(b), read(a)});
+  TaskId const first = hand.submit({write(a), write(b), write(a)});
   TaskId const second = hand.submit({write(c)});
   ASSERT_TRUE(hand.runs_now(first) && hand.runs_now(second));
   RunCommand const run = hand.run_of(first);
