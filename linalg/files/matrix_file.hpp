@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/core/base/export.hpp>
+#include <granary/detail/linalg/files/matrix_file_info.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include <granary/detail/core/base/export.hpp>
-#include <granary/detail/linalg/files/matrix_file_info.hpp>
 
 namespace granary {
 
@@ -17,6 +17,12 @@ namespace granary {
 /// missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither format or is
 /// truncated, or if the dataset has more dimensions, is too large or not of a ScalarType, or if elements would be read
 /// that nobody wrote: a source of a virtual dataset or an external file is missing, or there is no fill value.
+///
+/// ```cpp
+/// granary::write_random_spd("points.h5", /*n=*/100, /*tile=*/50, /*seed=*/1, granary::ScalarType::Float32);
+/// auto const matrix = granary::open_matrix_file("points.h5:/A");
+/// assert(matrix.cols == 100 && matrix.type == granary::ScalarType::Float32);
+/// ```
 [[nodiscard]] GRANARY_EXPORT MatrixFileInfo open_matrix_file(std::string const& spec);
 
 struct GRANARY_EXPORT MatrixListing {

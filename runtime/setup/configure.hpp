@@ -12,6 +12,11 @@ namespace granary {
 /// malformed value, with the variable's name; for a named scratch directory that cannot be used; for 0 workers without
 /// devices; for workers of several cores that Kokkos or the machine cannot have; for options for devices if there are
 /// none; and as `find_devices`.
+///
+/// ```cpp
+/// granary::RuntimeOptions const options = granary::configure({.workers = 1});
+/// assert(*options.workers == 1 && options.host_memory > 0);
+/// ```
 [[nodiscard]] GRANARY_EXPORT RuntimeOptions configure(RuntimeOptions options);
 
 /// The smallest memory, with options that `configure` filled in, that holds or passes the data of tasks: tile sizes are
