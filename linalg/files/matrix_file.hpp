@@ -21,7 +21,7 @@ namespace granary {
 /// ```cpp
 /// granary::write_random_spd("points.h5", /*n=*/100, /*tile=*/50, /*seed=*/1, granary::ScalarType::Float32);
 /// auto const matrix = granary::open_matrix_file("points.h5:/A");
-/// assert(matrix.cols == 100 && matrix.type == granary::ScalarType::Float32);
+/// assert(matrix.cols == 100 && matrix.scalar_type == granary::ScalarType::Float32);
 /// ```
 [[nodiscard]] GRANARY_EXPORT MatrixFileInfo open_matrix_file(std::string const& spec);
 

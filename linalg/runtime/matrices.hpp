@@ -60,7 +60,7 @@ template <class ViewType>
 /// ```cpp
 /// Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> const view("A", 100, 70);
 /// granary::Runtime runtime;
-/// auto const a = granary::add_view_matrix(runtime, view, 32, granary::MatrixPart::All);
+/// auto const a = granary::add_view_matrix(runtime.session(), view, 32, granary::MatrixPart::All);
 /// assert(a.grid().tile_rows() == 4 && a.grid().tile_cols() == 3);
 /// ```
 template <class ViewType>

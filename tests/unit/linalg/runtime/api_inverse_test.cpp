@@ -91,7 +91,7 @@ TYPED_TEST(Inverses, OfFilesLargerThanTheMemoryAreExact) {
     auto const found = this->template read<T>("inverse.h5", tile);
     auto const zero = rectangle_of<T>(150, 150, [](auto, auto) { return T(0); });
     EXPECT_EQ(largest_difference(found, known.stored(uplo, zero)), 0) << static_cast<char>(uplo);
-    EXPECT_LE(small.host_memory_peak(), small.options().host_memory);
+    EXPECT_LE(small.figures().host_memory_peak, small.options().host_memory);
   }
 }
 
