@@ -10,6 +10,7 @@
 #include <granary/detail/core/planner/observer.hpp>
 #include <granary/detail/core/planner/options.hpp>
 #include <granary/detail/core/planner/outside.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/core/planner/planner.hpp>
 #include <granary/detail/core/planner/trace_recorder.hpp>
 #include <granary/detail/simulator/event_heap.hpp>

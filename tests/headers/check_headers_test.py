@@ -42,8 +42,8 @@ class CheckHeaders(unittest.TestCase):
         self.assertIn(message, result.stdout)
 
     def test_the_facade_includes_few(self):
-        self.accepted(chain(28))
-        self.refused(chain(29), "granary.hpp includes 29 of granary's headers, more than 28: detail/core/base/0.hpp")
+        self.accepted(chain(43))
+        self.refused(chain(44), "granary.hpp includes 44 of granary's headers, more than 43: detail/core/base/0.hpp")
 
     def test_the_front_door_is_small(self):
         doors = {f"include/granary/{i}.hpp": "#pragma once\n" for i in range(13)}

@@ -11,6 +11,18 @@ import check_surface  # noqa: E402
 
 FILES = {
     "include/granary/granary.hpp": "#include <granary/detail/runtime/api/runtime.hpp>\n",
+    "include/granary/policy.hpp": "#include <granary/detail/core/policy/scheduler.hpp>\n",
+    "core/policy/scheduler.hpp": """namespace granary {
+
+class GRANARY_EXPORT Scheduler : public Policy {
+ public:
+  virtual void ready(int task) = 0;
+  [[nodiscard]] virtual int next() = 0;
+  void forget();
+};
+
+}  // namespace granary
+""",
     "include/granary/trace.hpp": "#include <granary/detail/trace/a.hpp>\n",
     "runtime/api/runtime.hpp": """namespace granary {
 
@@ -59,11 +71,12 @@ class CheckSurface(unittest.TestCase):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
             self.assertEqual(check_surface.counts(pathlib.Path(root)), {
-                "types in namespace granary, in all installed headers": 4,
+                "types in namespace granary, in all installed headers": 5,
                 "types in namespace granary, shown by granary.hpp": 3,
                 "functions of Runtime": 4,
                 "lines of Runtime's class": 14,
                 "friends of Runtime": 1,
+                "virtual functions of Scheduler": 2,
                 "names added to namespace Kokkos": 1,
             })
 

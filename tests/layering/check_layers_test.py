@@ -40,12 +40,14 @@ class CheckLayers(unittest.TestCase):
         self.refused("core/engine/a.hpp", '#include "granary/detail/runtime/api/runtime.hpp"')
 
     def test_core_is_the_ground(self):
-        for header in ("outofcore/storage", "policies/registry", "trace/trace_file", "runtime/runtime", "linalg/linalg"):
+        for header in ("outofcore/storage", "policies/registry", "trace/trace_file", "runtime/api/runtime", "linalg/linalg"):
             for folder in ("base", "backends", "engine"):
                 self.refused(f"core/{folder}/a.cpp", f"#include <granary/detail/{header}.hpp>")
         self.refused("outofcore/a.cpp", "#include <granary/detail/runtime/setup/options.hpp>")
         self.refused("trace/a.cpp", "#include <granary/detail/runtime/setup/options.hpp>")
-        self.accepted("runtime/a.cpp", "#include <granary/detail/outofcore/storage.hpp>")
+        self.accepted("runtime/session/a.cpp", "#include <granary/detail/outofcore/storage.hpp>")
+        self.refused("runtime/setup/a.cpp", "#include <granary/detail/runtime/session/session.hpp>")
+        self.refused("runtime/session/a.cpp", "#include <granary/detail/runtime/api/runtime.hpp>")
 
     def test_no_entry_of_the_table_runs_upward(self):
         sys.path.insert(0, str(SCRIPT.parent))
