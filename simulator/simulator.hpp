@@ -7,10 +7,10 @@
 #include <granary/detail/core/model/inner_graph.hpp>
 #include <granary/detail/core/model/submitter.hpp>
 #include <granary/detail/core/planner/event.hpp>
+#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/core/planner/observer.hpp>
 #include <granary/detail/core/planner/options.hpp>
 #include <granary/detail/core/planner/outside.hpp>
-#include <granary/detail/core/planner/inspection.hpp>
 #include <granary/detail/core/planner/planner.hpp>
 #include <granary/detail/core/planner/trace_recorder.hpp>
 #include <granary/detail/simulator/event_heap.hpp>

@@ -59,8 +59,12 @@ class CommonSubmission final : public Submission {
 
   void wait() override { m_data.wait(); }
   void wait(std::span<DataId const> data, std::span<DataId const> also) override { m_data.wait(data, also); }
-  [[noreturn]] void give_up(std::exception_ptr const& why, int status) override {
-    rethrow_origin(m_data.give_up(why, status));
+  std::exception_ptr give_up(std::exception_ptr const& why, int status) override {
+    try {
+      rethrow_origin(m_data.give_up(why, status));
+    } catch (...) {
+      return std::current_exception();
+    }
   }
   bool gave_up() const override { return m_data.gave_up(); }
   void abandon(std::exception_ptr const& why) override { m_data.give_up(why, 1); }

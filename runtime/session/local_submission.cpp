@@ -40,7 +40,7 @@ class LocalSubmission final : public Submission {
 
   void wait() override { m_engine.wait(); }
   void wait(std::span<DataId const> data, std::span<DataId const> also) override { m_engine.wait(data, also); }
-  [[noreturn]] void give_up(std::exception_ptr const& why, int /*status*/) override { std::rethrow_exception(why); }
+  std::exception_ptr give_up(std::exception_ptr const& why, int /*status*/) override { return why; }
   bool gave_up() const override { return false; }
   void abandon(std::exception_ptr const& why) override {
     m_engine.cancel(why);

@@ -54,7 +54,9 @@ class RuntimeSession final : public Session {
   [[nodiscard]] std::uint32_t processes() const { return m_processes ? m_processes->count() : 1; }
   void assign(DataId data, ProcessId owner) override { m_submission->assign(data, owner); }
   [[nodiscard]] bool owns(DataId data) const override { return m_submission->local(data).valid(); }
-  [[noreturn]] void give_up(std::exception_ptr const& why, int status) { m_submission->give_up(why, status); }
+  [[noreturn]] void give_up(std::exception_ptr const& why, int status) {
+    std::rethrow_exception(m_submission->give_up(why, status));
+  }
 
   [[nodiscard]] RuntimeOptions const& options() const override { return m_machine.options(); }
   [[nodiscard]] bool has_devices() const override { return !m_machine.devices().empty(); }

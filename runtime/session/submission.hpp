@@ -59,8 +59,8 @@ class Submission {
   /// See Runtime::wait.
   virtual void wait() = 0;
   virtual void wait(std::span<DataId const> data, std::span<DataId const> also) = 0;
-  /// See Runtime::give_up.
-  [[noreturn]] virtual void give_up(std::exception_ptr const& why, int status) = 0;
+  /// See Runtime::give_up: returns what that throws.
+  [[nodiscard]] virtual std::exception_ptr give_up(std::exception_ptr const& why, int status) = 0;
   [[nodiscard]] virtual bool gave_up() const = 0;
   /// Cancels all tasks and waits for them, because of an exception that is on its way already.
   virtual void abandon(std::exception_ptr const& why) = 0;
