@@ -92,12 +92,17 @@ class GRANARY_EXPORT FileMatrix {
     return m_tiles;
   }
   [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
-  [[nodiscard]] bool belongs_to(detail::Session const& session) const { return &session == &m_session; }
+  /// Throws what tiles() throws: another Runtime's session may have the address of one that has ended.
+  [[nodiscard]] bool belongs_to(detail::Session const& session) const {
+    require_open();
+    return &session == &m_session;
+  }
   /// Tile (i, j) for tasks of the application, as in `read(A.tile(i, j))`. They write to the same place as the
   /// library's tasks: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that does not
   /// exist or has no element of the opened part.
   [[nodiscard]] MatrixTile<T> tile(std::uint64_t i, std::uint64_t j) const {
-    return MatrixTile<T>(m_session.id(), m_name, tiles(), i, j);
+    auto const& of = tiles();
+    return MatrixTile<T>(m_session.id(), m_name, of, i, j);
   }
 
   /// Adds the row exchanges of the LU factorization of this matrix to the output, after the wait for it; see
