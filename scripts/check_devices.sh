@@ -82,7 +82,7 @@ vendor_files() { find core linalg bench -name "vendor_interop*.cpp" | sort; }
 kokkos=$(first_with Kokkos_Core.hpp ${Kokkos_ROOT:+"$Kokkos_ROOT/include"} /usr/include/{trilinos,kokkos} /usr/{local/,}include)
 sources=(-I. "-I$work/sources/include" -isystem "${kokkos:-/nonexistent}")
 flags=(-std=c++20 -Wall -Wextra -Wshadow -Wconversion -Werror)
-on_devices=(core/backends/device_*.cpp runtime/*.cpp linalg/tiles/*.cpp linalg/kernels/device/device_*.cpp)
+on_devices=(core/backends/device_*.cpp runtime/*/*.cpp linalg/tiles/*.cpp linalg/kernels/device/device_*.cpp)
 [[ -n "$kokkos" ]] || skip "files that include Kokkos: its headers are missing"
 
 # compilable FILE FOLDER LIBRARIES: whether the folder has all headers of these libraries (a pattern) that the file

@@ -139,6 +139,7 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
     count_from_start(*m_events, std::chrono::duration_cast<Duration>(elapsed));
   }
   auto const statistics = m_runtime.statistics();
+  auto const figures = m_runtime.figures();
   auto const& options = m_runtime.options();
   Duration blocked{0};
   for (auto const& worker : statistics.workers) blocked += worker.blocked;
@@ -160,11 +161,11 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
                   .wait_seconds = seconds(statistics.waiting_for_data),
                   .blocked_seconds = seconds(blocked),
                   .decision_seconds = seconds(statistics.deciding),
-                  .devices = m_runtime.figures().devices,
+                  .devices = figures.devices,
                   .device_memory = options.device_memory,
                   .device_lanes = options.device_lanes,
-                  .traffic = m_runtime.figures().device_traffic,
-                  .bytes_sent = m_runtime.figures().bytes_sent};
+                  .traffic = figures.device_traffic,
+                  .bytes_sent = figures.bytes_sent};
   return of_all_processes(m_runtime, std::move(ours));
 }
 

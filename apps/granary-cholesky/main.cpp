@@ -25,6 +25,8 @@ struct Plan : RunPlan {
   Options const& options;
 
   [[nodiscard]] double flops() const { return operations_on(a.type, cholesky_flops(grid.rows)); }
+  [[nodiscard]] Bytes bytes() const { return cholesky_compulsory(grid.rows, size_of(a.type)); }
+  [[nodiscard]] Bytes io_bound(Bytes memory) const { return cholesky_io_bound(grid.rows, memory, size_of(a.type)); }
 };
 
 std::string factor_name(Options const& options) { return options.upper ? "U" : "L"; }
@@ -58,34 +60,29 @@ Plan make_plan(Options const& options) {
   Plan plan{make_run_plan(options, {input}, options.upper ? MatrixPart::Upper : MatrixPart::Lower, factor_name(options),
                           TileKernels::Cholesky),
             options};
-  require_space(plan, options.output, cholesky_compulsory(plan.grid.rows, size_of(plan.a.type)));
+  require_space(plan, options.output, plan.bytes());
   require_memory(plan, dry_run(plan, emit_dry, emit_dry_check));
   return plan;
 }
 
 // For the report's bounds.
 std::optional<Operations> operations_of(Plan const& plan) {
-  auto const n = plan.grid.rows;
-  auto const element = size_of(plan.a.type);
   return Operations{.emit = [&plan](DryRun& dry) { emit_dry(dry, plan); },
-                    .io_bound = [n, element](Bytes memory) { return cholesky_io_bound(n, memory, element); },
-                    .compulsory = cholesky_compulsory(n, element)};
+                    .io_bound = [&plan](Bytes memory) { return plan.io_bound(memory); },
+                    .compulsory = plan.bytes()};
 }
 
-Bytes scratch(Plan const& plan) {
-  return plan.options.output ? 0 : cholesky_compulsory(plan.grid.rows, size_of(plan.a.type));
-}
+Bytes scratch(Plan const& plan) { return plan.options.output ? 0 : plan.bytes(); }
 
 Report make_report(Plan const& plan, RunFigures const& figures) {
   auto const n = plan.grid.rows;
-  auto const element = size_of(plan.a.type);
   Report report;
   report.line("matrix", fmt::format("n = {}, {}", n, name_of(plan.a.type)));
   report.value("n", n);
   report.add_run(plan, figures, plan.flops(),
-                 {.bound = cholesky_io_bound(n, figures.all_memory(), element),
-                  .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.all_memory(), element),
-                  .compulsory = cholesky_compulsory(n, element),
+                 {.bound = plan.io_bound(figures.all_memory()),
+                  .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.all_memory(), size_of(plan.a.type)),
+                  .compulsory = plan.bytes(),
                   .reads_input = plan.a.file.has_value(),
                   .writes_output = plan.options.output.has_value()});
   return report;

@@ -5,7 +5,7 @@
 
 namespace granary::detail {
 
-CodeletId BodyCodelets::find(Engine& engine, std::string_view name, TaskCode const& code) {
+CodeletId BodyCodelets::find(std::string_view name, TaskCode const& code) {
   auto const first = std::ranges::find_if(code.kernels, [](Kernel kernel) { return kernel != nullptr; });
   auto const of = first != code.kernels.end() ? *first : nullptr;
   bool const checked = code.checked != nullptr;
@@ -23,13 +23,13 @@ CodeletId BodyCodelets::find(Engine& engine, std::string_view name, TaskCode con
     if (known.others.empty()) known.others = "others like '" + std::string(name) + "'";
   }
   // Several threads may add the same codelet: the engine stores it once.
-  auto const id = engine.add_codelet({.name = std::string(name),
-                                      .kernels = code.kernels,
-                                      .launches_kokkos_kernels = code.launches_kokkos_kernels,
-                                      .variant = code.variant,
-                                      .external = code.external,
-                                      .restartable = code.restartable,
-                                      .result_bytes = code.result_bytes});
+  auto const id = m_engine.add_codelet({.name = std::string(name),
+                                        .kernels = code.kernels,
+                                        .launches_kokkos_kernels = code.launches_kokkos_kernels,
+                                        .variant = code.variant,
+                                        .external = code.external,
+                                        .restartable = code.restartable,
+                                        .result_bytes = code.result_bytes});
   std::lock_guard const lock(m_mutex);
   m_codelets[body].by_name.emplace(name, id);
   return id;

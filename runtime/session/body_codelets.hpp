@@ -22,12 +22,14 @@ namespace granary::detail {
 /// The codelets of an engine for the bodies of tasks, by name. Thread-safe.
 class BodyCodelets {
  public:
+  explicit BodyCodelets(Engine& engine) : m_engine(engine) {}
+
   /// The codelet of this code and name, or of the name that stands for too many.
-  [[nodiscard]] CodeletId find(Engine& engine, std::string_view name, TaskCode const& code);
+  [[nodiscard]] CodeletId find(std::string_view name, TaskCode const& code);
   /// The submission of such a task.
-  [[nodiscard]] TaskSubmission submission(Engine& engine, TaskInfo const& info, TaskCode const& code,
+  [[nodiscard]] TaskSubmission submission(TaskInfo const& info, TaskCode const& code,
                                           std::span<Access const> accesses) {
-    return {.codelet = find(engine, info.name.text, code),
+    return {.codelet = find(info.name.text, code),
             .accesses = accesses,
             .priority = info.priority,
             .flops = info.flops,
@@ -40,6 +42,7 @@ class BodyCodelets {
     std::string others;  // the name that all share beyond most_task_names
   };
 
+  Engine& m_engine;
   std::mutex m_mutex;  // never held while the engine is called
   // By the body's first kernel, whether it is external, and whether it is checked.
   std::map<std::tuple<Kernel, bool, bool>, OfBody> m_codelets;

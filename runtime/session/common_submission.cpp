@@ -3,6 +3,7 @@
 #include <granary/detail/distributed/failure_origin.hpp>
 #include <granary/detail/distributed/transports/processes.hpp>
 #include <granary/detail/runtime/session/common_data.hpp>
+#include <granary/detail/runtime/session/data_registry.hpp>
 #include <granary/detail/runtime/session/submission.hpp>
 
 #include <cstring>
@@ -14,9 +15,11 @@ namespace {
 
 class CommonSubmission final : public Submission {
  public:
-  CommonSubmission(Processes& processes, Distribution const& grid, Engine& engine, Exchange& exchange)
+  CommonSubmission(Processes& processes, Distribution const& grid, Engine& engine, DataRegistry const& registry,
+                   Exchange& exchange)
       : m_processes(processes),
         m_engine(engine),
+        m_registry(registry),
         m_data(processes, grid, engine, engine.topology().peers(), exchange) {}
 
   Submitter& submitter() override { return m_data; }
@@ -28,15 +31,18 @@ class CommonSubmission final : public Submission {
   }
 
   DataId local(DataId data) const override { return m_data.local(data); }
-  DataId add_data(DataDescription description, std::function<DataId(DataDescription)> registration,
-                  std::shared_ptr<void const> keep) override {
-    return m_data.add_data(std::move(description), std::move(registration), std::move(keep));
+  DataId add_data(DataDescription description, DataBinding binding) override {
+    auto keep = binding.keep;
+    auto add = [this, binding = std::move(binding)](DataDescription own) {
+      return m_registry.add(std::move(own), binding);
+    };
+    return m_data.add_data(std::move(description), std::move(add), std::move(keep));
   }
-  SharedData add_view(DataDescription description, DataBinding binding,
-                      std::function<SharedData(std::string, DataBinding)> registration) override {
+  SharedData add_view(std::string name, Bytes bytes, DataBinding binding) override {
     if (binding.mirror.memory != nullptr) refuse_with_others("a DualView cannot be used");
-    auto add = [binding, registration = std::move(registration)](DataDescription const& own) {
-      return registration(own.name, binding).data;
+    DataDescription description{.name = std::move(name), .bytes = bytes, .position = binding.position};
+    auto add = [this, binding](DataDescription const& own) {
+      return m_registry.add_view(own.name, own.bytes, binding).data;
     };
     DataId const key = m_data.add_view(std::move(description), *binding.set, std::move(add), binding.keep);
     return {key, std::move(binding.keep)};
@@ -72,14 +78,15 @@ class CommonSubmission final : public Submission {
  private:
   Processes& m_processes;
   Engine& m_engine;
+  DataRegistry const& m_registry;
   CommonData m_data;
 };
 
 }  // namespace
 
 std::unique_ptr<Submission> make_common_submission(Processes& processes, Distribution const& grid, Engine& engine,
-                                                   Exchange& exchange) {
-  return std::make_unique<CommonSubmission>(processes, grid, engine, exchange);
+                                                   DataRegistry const& registry, Exchange& exchange) {
+  return std::make_unique<CommonSubmission>(processes, grid, engine, registry, exchange);
 }
 
 }  // namespace granary::detail

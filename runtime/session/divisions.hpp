@@ -24,8 +24,8 @@ namespace granary::detail {
 
 class Divisions;
 
-/// A temporary that was cut. Its divisions are the whole (0) and its divisions (1, 2, ...), each with data of its own.
-/// A division is current if it has the newest value, in the order of submission. A failure may take that: then its data
+/// A temporary that was cut. Its forms are the whole (0) and its divisions (1, 2, ...), each with data of its own. A
+/// form is current if it has the newest value, in the order of submission. A failure may take that: then its data
 /// have no value (KeepNoOldValue), so that nobody reads an old one.
 class Family {
  public:
@@ -37,16 +37,16 @@ class Family {
   // Under the lock of submissions.
   [[nodiscard]] Division* find(std::vector<std::size_t> const& tiles) const;
   void add(std::unique_ptr<Division> division);
-  [[nodiscard]] std::span<DataId const> data(std::size_t division) const;
+  [[nodiscard]] std::span<DataId const> data(std::size_t form) const;
   [[nodiscard]] std::vector<DataId> all_data() const;
-  /// A datum of that division, and the data of other divisions that stand for some of the same elements.
-  [[nodiscard]] std::vector<DataId> sharing(std::size_t division, DataId data) const;
-  /// The only current division, or none.
-  void set_current(std::optional<std::size_t> division);
-  /// Submits the tasks that copy the newest value to a division, if it does not have what the task with this name
+  /// A datum of that form, and the data of other forms that stand for some of the same elements.
+  [[nodiscard]] std::vector<DataId> sharing(std::size_t form, DataId data) const;
+  /// The only current form, or none.
+  void set_current(std::optional<std::size_t> form);
+  /// Submits the tasks that copy the newest value to a form, if it does not have what the task with this name
   /// accesses there. Throws InvalidArgument if all that had the value lost it.
-  void bring(Session& session, std::string_view name, std::size_t division, Access const& access);
-  [[nodiscard]] std::size_t holders() const { return m_current.size(); }
+  void bring(Session& session, std::string_view name, std::size_t form, Access const& access);
+  [[nodiscard]] std::size_t forms() const { return m_current.size(); }
 
  private:
   void gather(Session& session, std::size_t from);
@@ -68,8 +68,8 @@ class Divisions : public std::enable_shared_from_this<Divisions> {
   /// True if one of these data is a cut temporary or a part of one. Costs a look-up each, or nothing if there is none.
   [[nodiscard]] bool any_of(std::span<DataId const> data) const;
   [[nodiscard]] bool any_of(std::span<Access const> accesses) const;
-  /// These data, and the data of other divisions that stand for some of the same elements.
-  [[nodiscard]] std::vector<DataId> with_divisions(std::span<DataId const> data) const;
+  /// These data, and the data of other forms that stand for some of the same elements.
+  [[nodiscard]] std::vector<DataId> with_forms(std::span<DataId const> data) const;
 
   /// The division of the temporary like that one, which is registered if there is none.
   Division const& divide(Session& session, std::shared_ptr<DataHold const> const& whole,
@@ -78,11 +78,11 @@ class Divisions : public std::enable_shared_from_this<Divisions> {
   /// A task's access to a cut temporary or a part of one.
   struct Use {
     std::shared_ptr<Family> family;
-    std::size_t division;
+    std::size_t form;
     Access access;
   };
   /// Before a task is submitted: brings the newest values to where it accesses them. Throws InvalidArgument if it
-  /// writes one division and uses another one of the same temporary.
+  /// writes one form and uses another one of the same temporary.
   [[nodiscard]] std::vector<Use> prepare(Session& session, std::string_view name, std::span<Access const> accesses);
   /// The task was submitted.
   static void submitted(std::vector<Use> const& uses);
@@ -93,14 +93,14 @@ class Divisions : public std::enable_shared_from_this<Divisions> {
  private:
   struct Entry {
     std::weak_ptr<Family> family;
-    std::size_t division;
+    std::size_t form;
   };
-  void add(std::shared_ptr<Family> const& family, std::size_t division, std::span<DataId const> data);
+  void add(std::shared_ptr<Family> const& family, std::size_t form, std::span<DataId const> data);
   [[nodiscard]] std::optional<std::pair<std::shared_ptr<Family>, std::size_t>> find(DataId data) const;
 
   std::atomic<std::uint64_t> m_cuts = 0;
-  std::atomic<std::size_t> m_count = 0;  // of places
-  mutable std::mutex m_mutex;            // of the places; never held while anything else is called
+  std::atomic<std::size_t> m_count = 0;  // of entries
+  mutable std::mutex m_mutex;            // of the entries; never held while anything else is called
   std::unordered_map<DataId, Entry> m_entries;
 };
 

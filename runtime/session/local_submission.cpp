@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/runtime/session/data_registry.hpp>
 #include <granary/detail/runtime/session/submission.hpp>
 
 #include <utility>
@@ -10,7 +11,7 @@ namespace {
 
 class LocalSubmission final : public Submission {
  public:
-  explicit LocalSubmission(Engine& engine) : m_engine(engine) {}
+  LocalSubmission(Engine& engine, DataRegistry const& registry) : m_engine(engine), m_registry(registry) {}
 
   Submitter& submitter() override { return m_engine; }
   std::optional<TaskId> submit_while(std::atomic<std::uint64_t> const& counter, std::uint64_t value,
@@ -19,13 +20,11 @@ class LocalSubmission final : public Submission {
   }
 
   DataId local(DataId data) const override { return data; }
-  DataId add_data(DataDescription description, std::function<DataId(DataDescription)> registration,
-                  std::shared_ptr<void const> /*keep*/) override {
-    return registration(std::move(description));
+  DataId add_data(DataDescription description, DataBinding binding) override {
+    return m_registry.add(std::move(description), binding);
   }
-  SharedData add_view(DataDescription description, DataBinding binding,
-                      std::function<SharedData(std::string, DataBinding)> registration) override {
-    return registration(std::move(description.name), std::move(binding));
+  SharedData add_view(std::string name, Bytes bytes, DataBinding binding) override {
+    return m_registry.add_view(std::move(name), bytes, std::move(binding));
   }
   void retain_data(DataId data) override { m_engine.retain_data(data); }
   std::string name_of(DataId data) const override { return m_engine.name_of(data); }
@@ -52,10 +51,13 @@ class LocalSubmission final : public Submission {
 
  private:
   Engine& m_engine;
+  DataRegistry const& m_registry;
 };
 
 }  // namespace
 
-std::unique_ptr<Submission> make_local_submission(Engine& engine) { return std::make_unique<LocalSubmission>(engine); }
+std::unique_ptr<Submission> make_local_submission(Engine& engine, DataRegistry const& registry) {
+  return std::make_unique<LocalSubmission>(engine, registry);
+}
 
 }  // namespace granary::detail

@@ -42,15 +42,16 @@ RuntimeSession::RuntimeSession(RuntimeOptions const& asked, std::shared_ptr<Proc
                      : nullptr),
       m_machine(asked, m_exchange.get()),
       m_checks(options().check ? std::make_shared<Checks>(options().check_reads, options().check_orders) : nullptr),
-      m_memory(m_machine, m_checks) {
+      m_registry(m_machine, m_checks),
+      m_codelets(engine()) {
   auto const grid = options().grid.value_or(Distribution::for_processes(processes()));
   check_grid(grid, processes());
   if (m_exchange && m_checks) {
     throw InvalidArgument(
         "tasks are checked in one process: run the program as one (GRANARY_CHECK, RuntimeOptions::check)");
   }
-  m_submission =
-      m_exchange ? make_common_submission(*m_processes, grid, engine(), *m_exchange) : make_local_submission(engine());
+  m_submission = m_exchange ? make_common_submission(*m_processes, grid, engine(), m_registry, *m_exchange)
+                            : make_local_submission(engine(), m_registry);
   for (auto const& warning : find_warnings(options(), find_environment(options()))) warn_once(warning);
   if (options().stall_timeout <= Duration{0}) return;
   m_watchdog = std::make_unique<Watchdog>(engine(), options().stall_timeout, [](Duration passed, auto const& state) {
@@ -134,11 +135,11 @@ void RuntimeSession::wait_for(std::span<DataId const> data, std::span<DataId con
 void RuntimeSession::wait_quietly(std::span<DataId const> data, std::span<DataId const> also) {
   refuse_in_task("wait()");
   combine_reductions(data);
-  std::vector<DataId> with_divisions;
+  std::vector<DataId> with_forms;
   if (m_divisions->any_of(data)) {
     Reductions::Lock const lock(m_reductions, engine());
-    with_divisions = m_divisions->with_divisions(data);
-    data = with_divisions;
+    with_forms = m_divisions->with_forms(data);
+    data = with_forms;
   }
   wait_and_give_back([&] { m_submission->wait(data, also); }, data);
 }
@@ -195,11 +196,7 @@ SharedData RuntimeSession::add_view(std::string name, Bytes bytes, DataBinding b
     binding.set =
         lines.count > 0 ? ByteSet(binding.memory, lines.line, {&of_lines, 1}) : ByteSet(binding.memory, bytes);
   }
-  DataDescription description{.name = std::move(name), .bytes = bytes, .position = binding.position};
-  return m_submission->add_view(std::move(description), std::move(binding),
-                                [this, bytes](std::string called, DataBinding own) {
-                                  return m_memory.add(std::move(called), bytes, std::move(own));
-                                });
+  return m_submission->add_view(std::move(name), bytes, std::move(binding));
 }
 
 DataId RuntimeSession::add_data(std::string name, Bytes bytes, DataBinding binding) {
@@ -210,16 +207,7 @@ DataId RuntimeSession::add_data(std::string name, Bytes bytes, DataBinding bindi
   if (binding.home) description.home = disk_node();
   description.origin_is_home =
       binding.origin && binding.origin.storage == binding.home.storage && binding.origin.slot == binding.home.slot;
-  auto keep = binding.keep;
-  auto add = [this, binding = std::move(binding)](DataDescription own) {
-    auto const size = own.bytes;
-    auto called = m_checks ? own.name : std::string();
-    auto const added = engine().add_data(std::move(own), {nullptr, nullptr, binding.keep},
-                                         [&](DataId id) { m_machine.disk().bind(id, binding.origin, binding.home); });
-    if (m_checks) m_checks->add(added, std::move(called), size);
-    return added;
-  };
-  return m_submission->add_data(std::move(description), std::move(add), std::move(keep));
+  return m_submission->add_data(std::move(description), std::move(binding));
 }
 
 HeldView RuntimeSession::hold_view(std::string name, Bytes bytes, DataBinding binding) {

@@ -5,9 +5,9 @@
 #include <granary/detail/core/model/trace.hpp>
 #include <granary/detail/distributed/exchange.hpp>
 #include <granary/detail/distributed/transports/processes.hpp>
-#include <granary/detail/runtime/session/application_memory.hpp>
 #include <granary/detail/runtime/session/body_codelets.hpp>
 #include <granary/detail/runtime/session/checks.hpp>
+#include <granary/detail/runtime/session/data_registry.hpp>
 #include <granary/detail/runtime/session/divisions.hpp>
 #include <granary/detail/runtime/session/figures.hpp>
 #include <granary/detail/runtime/session/mirrors_in_use.hpp>
@@ -84,14 +84,14 @@ class RuntimeSession final : public Session {
   [[nodiscard]] std::string name_of(DataId data) const override { return m_submission->name_of(data); }
   Division const& divide(std::shared_ptr<DataHold const> const& whole, std::unique_ptr<Division> wanted) override;
   [[nodiscard]] NodeId device_of(std::string const& name, std::byte const* memory) const override {
-    return m_memory.node_of(name, memory, 1, false);
+    return m_registry.node_of(name, memory, 1, false);
   }
   void keep_until_wait(std::shared_ptr<TwoSides> used) override { m_mirrors.keep(std::move(used)); }
   void refuse_on_devices(std::string const& name, std::string const& shape) const override;
   [[nodiscard]] std::shared_ptr<std::byte> device_memory(std::size_t device, std::string const& label,
                                                          Bytes bytes) override;
   [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes) override {
-    return m_memory.pin(memory, bytes);
+    return m_registry.pin(memory, bytes);
   }
   [[nodiscard]] std::shared_ptr<AsyncFileIo> io() override { return m_machine.io(); }
 
@@ -122,7 +122,7 @@ class RuntimeSession final : public Session {
   std::unique_ptr<Exchange> m_exchange;    // likewise, and before the engine
   SessionMachine m_machine;
   std::shared_ptr<Checks> m_checks;  // null unless RuntimeOptions::check
-  ApplicationMemory m_memory;
+  DataRegistry m_registry;
   BodyCodelets m_codelets;
   MirrorsInUse m_mirrors;
   std::unique_ptr<StopCallback> m_stop;   // null: no token can cancel the run

@@ -25,7 +25,7 @@ Division const& RuntimeSession::divide(std::shared_ptr<DataHold const> const& wh
 
 void RuntimeSession::submit_copy(std::string_view name, TaskCode const& code, std::span<Access const> accesses,
                                  Parameters parameters) {
-  engine().submit_at_once({m_codelets.find(engine(), name, code), accesses}, std::move(parameters));
+  engine().submit_at_once({m_codelets.find(name, code), accesses}, std::move(parameters));
 }
 
 // Calls `submit(engine, cuts)` behind the combination of reductions and the copies of cut temporaries; what it throws
@@ -58,14 +58,14 @@ TaskHandle RuntimeSession::submit(TaskInfo const& info, TaskCode const& code, st
   }
   using Cuts = std::optional<std::uint64_t>;
   return submit_in_order(info.name, accesses, [&](Engine& engine, Cuts cuts) -> std::optional<TaskId> {
-    auto const task = m_codelets.submission(engine, info, checked ? *checked : code, accesses);
+    auto const task = m_codelets.submission(info, checked ? *checked : code, accesses);
     if (cuts) return m_submission->submit_while(m_divisions->cuts(), *cuts, task, parameters);
     return engine.submit_at_once(task, std::move(parameters));
   });
 }
 
 void RuntimeSession::check_task(std::string_view name, TaskCode const& code, std::span<Access const> accesses) {
-  engine().check({m_codelets.find(engine(), name, code), accesses});
+  engine().check({m_codelets.find(name, code), accesses});
 }
 
 TaskHandle RuntimeSession::submit_outside(TaskName const& name, std::function<bool()> const& ended,
@@ -96,7 +96,7 @@ TaskHandle RuntimeSession::submit_outside(TaskName const& name, std::function<bo
       }
     }
     std::string const no_variant;
-    auto const task = m_codelets.submission(engine, {name}, {{}, no_variant, false, true}, once);
+    auto const task = m_codelets.submission({name}, {{}, no_variant, false, true}, once);
     Parameters parameters{OutsideWork::Ended(ended)};
     return std::optional(cuts ? engine.submit(task, std::move(parameters))
                               : engine.submit_at_once(task, std::move(parameters)));

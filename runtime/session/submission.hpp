@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +21,7 @@
 
 namespace granary::detail {
 
+class DataRegistry;
 class Exchange;
 class Processes;
 
@@ -40,12 +40,11 @@ class Submission {
 
   /// The engine's id of a datum; invalid if it belongs to another process.
   [[nodiscard]] virtual DataId local(DataId data) const = 0;
-  /// `registration` registers the datum with the engine of its owner.
-  virtual DataId add_data(DataDescription description, std::function<DataId(DataDescription)> registration,
-                          std::shared_ptr<void const> keep) = 0;
-  /// The same for memory of the application: what is kept for it is that of its first registration.
-  virtual SharedData add_view(DataDescription description, DataBinding binding,
-                              std::function<SharedData(std::string, DataBinding)> registration) = 0;
+  /// Registers the datum with the engine of its owner.
+  virtual DataId add_data(DataDescription description, DataBinding binding) = 0;
+  /// The same for memory of the application, `bytes` of it without the gaps between lines: what is kept for it is that
+  /// of its first registration.
+  virtual SharedData add_view(std::string name, Bytes bytes, DataBinding binding) = 0;
   virtual void retain_data(DataId data) = 0;
   [[nodiscard]] virtual std::string name_of(DataId data) const = 0;
 
@@ -66,9 +65,10 @@ class Submission {
   virtual void abandon(std::exception_ptr const& why) = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Submission> make_local_submission(Engine& engine);
+[[nodiscard]] std::unique_ptr<Submission> make_local_submission(Engine& engine, DataRegistry const& registry);
 /// Connects the processes, as many as the grid has.
 [[nodiscard]] std::unique_ptr<Submission> make_common_submission(Processes& processes, Distribution const& grid,
-                                                                 Engine& engine, Exchange& exchange);
+                                                                 Engine& engine, DataRegistry const& registry,
+                                                                 Exchange& exchange);
 
 }  // namespace granary::detail

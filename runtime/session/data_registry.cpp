@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/error.hpp>
-#include <granary/detail/runtime/session/application_memory.hpp>
+#include <granary/detail/runtime/session/data_registry.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -15,7 +15,17 @@ constexpr Bytes least_pinned = 64_KiB;
 
 }  // namespace
 
-SharedData ApplicationMemory::add(std::string name, Bytes bytes, DataBinding binding) const {
+DataId DataRegistry::add(DataDescription description, DataBinding const& binding) const {
+  auto const bytes = description.bytes;
+  auto name = m_checks ? description.name : std::string();
+  auto const added =
+      m_machine.engine().add_data(std::move(description), {nullptr, nullptr, binding.keep},
+                                  [&](DataId id) { m_machine.disk().bind(id, binding.origin, binding.home); });
+  if (m_checks) m_checks->add(added, std::move(name), bytes);
+  return added;
+}
+
+SharedData DataRegistry::add_view(std::string name, Bytes bytes, DataBinding binding) const {
   auto const& lines = binding.lines;
   Bytes const span = lines.count > 0 ? (lines.count - 1) * lines.pitch + lines.line : bytes;
   NodeId const node = node_of(name, binding.memory, span, binding.on_host);
@@ -57,7 +67,7 @@ SharedData ApplicationMemory::add(std::string name, Bytes bytes, DataBinding bin
   return added;
 }
 
-NodeId ApplicationMemory::node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const {
+NodeId DataRegistry::node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const {
   auto const& devices = m_machine.devices();
   if (devices.empty() && !on_host) {
     throw InvalidArgument("'" + name +
@@ -74,7 +84,7 @@ NodeId ApplicationMemory::node_of(std::string const& name, std::byte const* memo
                                                   ", which this Runtime does not use (RuntimeOptions::devices)"));
 }
 
-std::shared_ptr<void const> ApplicationMemory::pin(std::byte* memory, Bytes bytes) const {
+std::shared_ptr<void const> DataRegistry::pin(std::byte* memory, Bytes bytes) const {
   auto const& pinned = m_machine.pinned();
   if (!pinned || bytes < least_pinned) return nullptr;
   pinned->add(memory, bytes);
