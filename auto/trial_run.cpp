@@ -163,6 +163,7 @@ std::string TrialRun::limit() const {
 TrialRuns::TrialRuns(TrialTasks of) : m_implementation(std::make_unique<Implementation>(std::move(of))) {
   auto& [tasks, times, work, levels, all_work] = *m_implementation;
   TaskGraph graph;
+  work.reserve(tasks.size());
   for (auto const& task : tasks.tasks()) {
     work.push_back(granary::seconds(task.shortest));
     all_work += granary::seconds(task.shortest);
