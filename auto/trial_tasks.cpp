@@ -15,13 +15,6 @@ NodeId host_of(Machine const& machine) {
   return NodeId(host == machine.nodes.end() ? 0 : static_cast<std::uint32_t>(host - machine.nodes.begin()));
 }
 
-// All of them: lists that grow while they are filled would take up to three times their bytes.
-std::size_t accesses_of(SystemView const& view, std::span<TaskId const> tasks) {
-  std::size_t accesses = 0;
-  for (TaskId const id : tasks) accesses += view.task(id).accesses.size();
-  return accesses;
-}
-
 }  // namespace
 
 TrialTasks::TrialTasks(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth)
@@ -30,7 +23,6 @@ TrialTasks::TrialTasks(SystemView const& view, std::span<TaskId const> tasks, st
   std::unordered_map<CodeletId, CodeletId> codelets;
   std::vector<std::uint32_t> numbers;  // of data, by their ids
   m_tasks.reserve(tasks.size());
-  m_accesses.reserve(accesses_of(view, tasks));
   for (TaskId const id : tasks) {
     auto const& task = view.task(id);
     auto const [codelet, new_codelet] =

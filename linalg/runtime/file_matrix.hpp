@@ -92,17 +92,17 @@ class GRANARY_EXPORT FileMatrix {
     return m_tiles;
   }
   [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
-  /// Throws what tiles() throws: another Runtime's session may have the address of one that has ended.
+  /// Throws as `tiles`: a new session may have the address of one that has ended, so addresses alone do not tell.
   [[nodiscard]] bool belongs_to(detail::Session const& session) const {
     require_open();
     return &session == &m_session;
   }
-  /// Tile (i, j) for tasks of the application, as in `read(A.tile(i, j))`. They write to the same place as the
-  /// library's tasks: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that does not
-  /// exist or has no element of the opened part.
+  /// Tile (i, j) for tasks of the application, as in `read(A.tile(i, j))`. Its final value goes to the output; without
+  /// an output it is temporary, and the file does not change. Throws InvalidArgument after commit, and for a tile that
+  /// does not exist or has no element of the opened part.
   [[nodiscard]] MatrixTile<T> tile(std::uint64_t i, std::uint64_t j) const {
-    auto const& of = tiles();
-    return MatrixTile<T>(m_session.id(), m_name, of, i, j);
+    require_open();  // the session may have ended
+    return MatrixTile<T>(m_session.id(), m_name, m_tiles, i, j);
   }
 
   /// Adds the row exchanges of the LU factorization of this matrix to the output, after the wait for it; see

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/detail/core/base/ids.hpp>
+#include <granary/detail/core/base/units.hpp>
 #include <granary/detail/core/engine/engine.hpp>
 #include <granary/detail/core/model/data.hpp>
 #include <granary/detail/core/model/distribution.hpp>
