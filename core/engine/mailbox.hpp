@@ -48,8 +48,9 @@ class Mailbox {
   /// The same, perhaps a moment late.
   [[nodiscard]] bool seems_pending() const { return m_pending.load(std::memory_order_relaxed) != 0; }
 
-  /// A thread that could go on from a single result: the next thread that holds the planner's lock applies the results
-  /// of all lanes, and while there is such a thread, none is kept back behind another kernel.
+  /// While an object lives, a thread needs results as soon as they exist: it sleeps, or will sleep, until one arrives.
+  /// The next holder of the planner's lock then applies the results of all lanes, and workers announce each result at
+  /// once instead of after their next kernel.
   class Waiting {
    public:
     explicit Waiting(Mailbox& mailbox) : m_mailbox(mailbox) {

@@ -32,12 +32,15 @@ class GRANARY_EXPORT SizeClass {
 /// Predicts from measurements of this process and earlier ones: one robust mean per codelet (name and variant), kind of
 /// worker and size class.
 ///
-/// Each measurement is replaced by the median of the last three of its class, and clamped to between a quarter and four
-/// times the present mean. Its weight is 1/n, and 1/16 from the 16th on, so that the mean follows a machine that
-/// changes. The first run of a codelet on a kind of worker in a process is a warm-up: it counts only while nothing else
-/// is known. Between measured classes the time per flop is interpolated linearly (over the logarithm of the flops);
-/// outside them the nearest class counts. Before any measurement of a codelet, the known times of its kernel alone
-/// (variant `<variant> alone`) are assumed; else a given speed.
+/// The mean of a new class is its first measurement, then the smaller of the first two, then the median of the first
+/// three. From then on each measurement is replaced by the median of the last three, clamped to between a quarter and
+/// four times the mean, and weighted by 1/n, by 1/16 from the 16th on, so that the mean follows a machine that changes.
+/// The first run of a codelet on a kind of worker in a process is a warm-up: it counts only while nothing else is
+/// known.
+///
+/// Between measured classes the time per flop is interpolated linearly (over the logarithm of the flops); outside them
+/// the nearest class counts. Before any measurement of a codelet, the known times of its kernel alone (variant
+/// `<variant> alone`) are assumed; otherwise a given speed.
 class GRANARY_EXPORT PerformanceModels final : public Estimator {
  public:
   struct Prior {

@@ -11,8 +11,8 @@
 
 namespace granary::detail {
 
-/// How a polling thread waits: it spins for a moment, then sleeps between two polls for a quarter of the time that it
-/// has waited. So short waits end at once, and long ones cost little processor time.
+/// The pauses of a polling thread: none (it spins) for the first `spin`, then a quarter of the time waited so far, at
+/// least 50 µs and at most `longest_nap`. So short waits end at once, and long ones cost little processor time.
 class GRANARY_EXPORT PollPause {
  public:
   /// `longest_nap` bounds the delay for work that begins meanwhile.

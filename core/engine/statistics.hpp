@@ -40,11 +40,13 @@ struct GRANARY_EXPORT EngineStatistics {
   Bytes device_need = 0;
   std::string remark;  ///< Scheduler::remark
   std::vector<WorkerStatistics> workers;
-  /// The workers' time, summed, without a task while a task was committed on their node and copies were active.
+  /// Time during which workers had no task although tasks were committed to their group and copies were active, summed
+  /// over workers.
   Duration waiting_for_data{0};
   /// The time for which submissions slept (EngineOptions::booking), summed over threads.
   Duration submission_slept{0};
-  /// Time inside the planner. Submissions are sampled, one in 16; all other calls are measured.
+  /// Estimated time inside the planner: one in 16 calls of the application is measured and counted 16 times; the
+  /// application of threads' reports is always measured.
   Duration deciding{0};
 };
 

@@ -23,8 +23,8 @@ namespace granary::detail {
 /// turn.
 class GRANARY_EXPORT Agenda {
  public:
-  /// The task will not run: it is cancelled, or its codelet has thrown when it was asked for bounds. An invalid id:
-  /// none will that no worker has, since a policy is at fault.
+  /// The task will not run: it is cancelled, or its codelet threw when it was asked for bounds. An invalid id: a policy
+  /// is at fault, so all tasks that no worker has are cancelled.
   struct Cancel {
     TaskId task;
   };

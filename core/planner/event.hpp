@@ -95,12 +95,13 @@ struct GRANARY_EXPORT FlushHomes {
 struct GRANARY_EXPORT CancelAll {
   std::exception_ptr error;
 };
-/// Report the failures since the last report, and forget them. Poisoned data stay poisoned until a task that only
-/// writes them has run. No copy starts before the next event: a run at rest stays so.
+/// Returns the failures since the last report, and forgets them. Poisoned data stay poisoned until a task that only
+/// writes them has run. No copy starts before the next event: an idle planner stays idle.
 ///
-/// With a datum, that no task uses: only those that left it without its value, or away from home. A failure is then
-/// forgotten if it concerns no other datum; else, and if it ended the run, the next report without a datum has it, too.
-/// Failures of data that share bytes with it are also reported, and not forgotten.
+/// With a datum: only the failures that left it without its value or away from home. Throws InvalidArgument if a task
+/// uses it or it is not registered. A failure is forgotten if it concerns no other datum and did not end the run;
+/// otherwise the next report without a datum has it again. Failures of data that share bytes with it are returned, too,
+/// but not forgotten.
 struct GRANARY_EXPORT TakeFailures {
   DataId data = {};
 };
@@ -117,8 +118,8 @@ struct GRANARY_EXPORT PlaceChanged {
   DataId data;
   NodeId node;
 };
-/// A task that did not run because of a failure leaves the old value of what it would have written, which tasks may
-/// read again once the failure is reported. From now on not so for this datum: it has no value then.
+/// From now on a task that does not run because of a failure leaves this datum without a value. (Other data keep the
+/// old value of what such a task would have written; tasks may read it again once the failure is reported.)
 struct GRANARY_EXPORT KeepNoOldValue {
   DataId data;
 };

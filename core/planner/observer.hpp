@@ -20,7 +20,8 @@ class GRANARY_EXPORT PlannerObserver {
   virtual void handled(Event const& /*event*/, NewIds /*ids*/) {}
   /// A driver took the command, to perform it at `planner().view().now()`.
   virtual void performed(Command const& /*command*/) {}
-  /// While an event is handled; before the commands that follow from it, and after those in `planner().commands()`.
+  /// Called while an event is handled: after the commands that are in `planner().commands()` at that time, and before
+  /// those that the planner adds later.
   virtual void noticed(Notice const& /*notice*/) {}
 
  protected:

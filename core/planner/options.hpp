@@ -14,8 +14,8 @@ struct GRANARY_EXPORT PlannerOptions {
   /// Committed tasks of a group beyond those that were handed to workers: the number of tasks for which data are
   /// fetched ahead. 0: tasks are committed only to idle workers, so that nothing is fetched ahead.
   std::uint32_t depth = 4;
-  /// A worker gets further tasks while its tasks together are estimated to take less than this, so that it does not
-  /// wait for a decision after each short task.
+  /// A worker that has tasks gets a further one if all of them, the new one included, are estimated to take at most
+  /// this long, so that it does not wait for a decision after each short task.
   Duration issue_ahead = std::chrono::microseconds(100);
   /// Limit of the tasks that a worker holds, at least 1.
   std::uint32_t issue_depth = 64;

@@ -53,8 +53,10 @@ class GRANARY_EXPORT Planner final {
   /// Sets the time of the following events; must not decrease.
   void set_now(Instant now);
 
-  // The events, and the ids that they make. Those without an answer come from a driver, and concern what it was told;
-  // the others, and RetainData, ReleaseData and FlushHomes, throw as Submitter documents, without any effect.
+  // The events. Those with a result return the new id; TakeFailures returns the failures. CopyDone to TaskReturned,
+  // WorkerBack, Asked and Shipped report to the planner what became of its commands, and must match these. The others,
+  // most of them from the application, throw as Submitter documents, InvalidArgument for data that are not registered,
+  // and what their own comments say; the planner is then as before.
   CodeletId handle(AddCodelet const& event);
   DataId handle(AddData const& event);
   TaskId handle(TaskSubmission const& event);

@@ -94,8 +94,8 @@ class GRANARY_EXPORT Scheduler : public Policy {
   virtual void withdrawn(TaskId task, Withdrawal why, GroupId group) = 0;
   /// The task was handed to a worker.
   virtual void issued(TaskId) {}
-  /// A task returned by `next` or handed over has ended: it ran, failed or was cancelled. It exists until the
-  /// call returns. If a worker gave it back, `submitted` of the same task follows, and `ready`.
+  /// A task returned by `next` or handed over has left its group: it ran, failed, was cancelled, or was given back by
+  /// its worker. It exists until the call returns. After a give-back, `submitted` and `ready` of the same task follow.
   virtual void finished(TaskId) {}
 
   /// One line for summaries: what the scheduler decided for the whole run; empty: nothing to say.

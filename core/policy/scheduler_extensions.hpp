@@ -78,15 +78,14 @@ class GRANARY_EXPORT TaskAborter {
  public:
   virtual ~TaskAborter() = default;
 
-  /// A task that its worker shall stop, so that the group may run it or its worker another one; invalid when there is
-  /// none. Asked when `next` has given the group all that it gives now and all of that was handed to workers, whether
-  /// one of them is idle or not; and again after each task that it named. The task must be one for which
-  /// `SystemView::may_abort`.
+  /// Returns a running task to stop, or an invalid id: the group may then run that task, or its worker another one. The
+  /// task must satisfy `SystemView::may_abort`. Called after `next`, when all tasks that the group has were handed to
+  /// workers, whether or not one of these is idle; and again after each task that it returned.
   ///
-  /// A task that was stopped is reported as given back: `finished`, `submitted`, `ready`. It may have ended all the
-  /// same: then only `finished` is called. Of a scheduler that aborts tasks, every group is asked for its next task
-  /// again, and then for one to stop, when one of the groups got a task, when a task that may be stopped was handed to
-  /// its worker, and when the worker of one that was to be stopped has answered.
+  /// A stopped task is reported as given back: `finished`, `submitted`, `ready`. If it ended before it was stopped,
+  /// only `finished` is called. For such a scheduler every group is asked again, first by `next`, then by `abort_for`,
+  /// when a group got a task, when a task that may be stopped was handed to its worker, and when a worker has answered
+  /// a request to stop.
   [[nodiscard]] virtual TaskId abort_for(GroupId group) = 0;
 };
 

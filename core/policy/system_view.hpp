@@ -61,7 +61,8 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual Duration transfer_time(DataId data, NodeId node) const = 0;
   /// The estimated time of the task on a worker of the group; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(TaskId task, GroupId group) const = 0;
-  /// True if `kernel_time` rests on a measurement of tasks of this codelet.
+  /// True if the estimator knows a measured time of the codelet on workers of the group's kind, for tasks of any size;
+  /// it may come from an earlier run, or from the kernel alone. `kernel_time` may still be a guess for this size.
   [[nodiscard]] virtual bool measured(TaskId task, GroupId group) const = 0;
   /// The group's committed tasks that have not finished, oldest first: running, being fetched, waiting for room. Valid
   /// until the policy returns.

@@ -20,9 +20,10 @@ namespace granary {
 /// default_tile.
 using TileSize = std::optional<std::uint64_t>;
 
-/// Of the larger extent n of the operands: an eighth up to 1024, then 128 + (n - 1024) / 12, rounded up to a multiple
-/// of 32, and at least 64, at most 512: of those measured the fastest for potrf and getrf on two cores, both with the
-/// AVX2 and with the AVX-512 kernels of OpenBLAS (bench/linalg/in_core.py).
+/// The tile size of a call whose operands are all Views, with n their largest extent: n / 8 for n <= 1024, otherwise
+/// 128 + (n - 1024) / 12, rounded up to a multiple of 32 and clamped to [64, 512]. Of the measured rules it is the
+/// fastest for potrf and getrf on two cores, with the AVX2 and the AVX-512 kernels of OpenBLAS
+/// (bench/linalg/in_core.py).
 [[nodiscard]] GRANARY_EXPORT std::uint64_t default_tile(std::uint64_t largest_extent);
 
 namespace detail {

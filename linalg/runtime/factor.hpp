@@ -30,11 +30,13 @@
 /// ```
 namespace granary {
 
-/// Default options of LU calls with a Runtime: leaf_tiles 0 lets the call choose. A whole panel is one leaf, with
-/// partial pivoting as in LAPACK: of a View always; of other matrices if three quarters of the limit hold a tile column
-/// and the workspace of a panel (see fit_panels). With devices, if the copy of a panel fits in a quarter of the limit
-/// (a View), or panel and copy do (others). Otherwise a leaf has as many tiles as fit so, at least 2: tournament
-/// pivoting.
+/// Default options of LU calls with a Runtime: with leaf_tiles 0 the call chooses the height of a panel's leaf tasks. M
+/// is the memory limit for tasks.
+///
+/// Without devices, a panel is one task with partial pivoting, as in LAPACK, if the matrix is a View, or if one tile
+/// column and its workspace fit in 3/4 M (see fit_panels). With devices, a panel is one task if its copy fits in M/4 (a
+/// View), or panel and copy fit in M/8 (other matrices). Otherwise leaves have as many tiles as fit by the rule for
+/// devices, at least 2, and tournament pivoting selects the rows.
 [[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
 
 /// Collective. The largest elements of all processes, from the largest of each process's tiles.

@@ -191,8 +191,8 @@ class GRANARY_EXPORT MatrixCall {
     }
   }
 
-  /// Of the diagonal tiles of the operand with that number, when it is written: nothing, if it was opened as a
-  /// triangle.
+  /// What happens to the other triangle of the diagonal tiles when the operand with that number is written: kept if the
+  /// matrix is stored whole, zeroed if it was opened as one triangle, where those elements have no values.
   [[nodiscard]] OtherTriangle other_triangle(std::size_t number) const {
     return m_operands[number].part == MatrixPart::All ? OtherTriangle::Kept : OtherTriangle::Zeroed;
   }

@@ -259,7 +259,7 @@ template <class T, class MakeSystem>
 /// A, B and X are of double or Kokkos::complex<double>. A and B are only read, unless the refinement does not reach the
 /// backward error of double precision. Then A is overwritten with its Cholesky factor in double precision, and the
 /// report has the reason: an element overflows in single precision, the matrix is not positive definite in it, or there
-/// was no convergence in 30 refinements. Temporary data: A in single precision, and twice X.
+/// was no convergence in 30 refinements. Temporary data: A and X in single precision, and a residual of X's size.
 ///
 /// Throws NotPositiveDefinite if potrf in double precision does, and what posv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>

@@ -12,10 +12,10 @@
 
 namespace granary {
 
-/// The Runtime parameter of linear algebra calls; a Runtime converts to it. It keeps the line where it was converted:
-/// what the call and its tasks throw names that line. A function of the application that wraps such calls may take a
-/// RuntimeCall and pass it on; failures then name the line of its own caller. With SourceLine{} they name none, and
-/// arrive as they were thrown, as suits a program whose users do not know its sources.
+/// The Runtime parameter of linear algebra calls; a Runtime converts to it. It stores the source line of the
+/// conversion, and exceptions of the call and of its tasks report that line. An application's wrapper may take a
+/// RuntimeCall and pass it on: exceptions then report the line of the wrapper's caller. With SourceLine{} exceptions
+/// report no line and keep their original type and text, for programs whose users do not know the sources.
 ///
 /// ```cpp
 /// #include <granary/linalg.hpp>

@@ -32,11 +32,11 @@ struct TileRange {
   std::uint64_t most = ~std::uint64_t{0};
 };
 
-/// The size of tiles, of those in `range` whose speeds are known, with which the Cholesky factorization of
-/// order n is expected to end first, and its inner tile; the smallest of those that are expected to take at most 2 %
-/// longer. The expected time is the bound of list scheduling, work / workers + (1 - 1 / workers) path, with a constant
-/// time to begin each task. LU without pivoting has the same kernels in like proportions. The inner tile is at most
-/// half the tile, and in `inner`; it is 0 where it gains less than 0.5 %. `tile` is 0 if no size is known.
+/// Returns the tile size for a Cholesky factorization of order n, and its inner tile: of the sizes in `range` with
+/// known speeds, the smallest whose expected time is within 2 % of the best. The expected time is the bound of list
+/// scheduling, work / workers + (1 - 1 / workers) critical path, with a constant time per task start. LU without
+/// pivoting has the same kernels in similar proportions. The inner tile is in `inner` and at most half the tile; it is
+/// 0 if it gains less than 0.5 %. `tile` is 0 if no size is known.
 ///
 /// ```cpp
 /// auto const speeds = granary::tile_speeds(file, granary::ScalarType::Float64, true);

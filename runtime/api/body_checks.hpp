@@ -116,8 +116,9 @@ struct GRANARY_EXPORT AnySpace {
 
 enum class BodyFault { None, NotConst, Number, Elements, Layout, MemorySpace, Space, Views };
 
-// The parameters of a call operator that is no template, or a template of the execution space only; else none. None of
-// generic lambdas: to deduce what they return, the compiler would compile them with parameters that they are not for.
+// The parameter types of a body's call operator, if it is no template or a template of the execution space only;
+// otherwise an empty list. Generic lambdas always have an empty list: to deduce their return type, the compiler would
+// instantiate them with parameters that they do not support.
 template <class... P>
 struct GRANARY_EXPORT ParameterList {};
 template <class Body, class Result, class... P>

@@ -284,8 +284,8 @@ class GRANARY_EXPORT Data {
   [[nodiscard]] DataId id() const { return m_hold->id(); }
   [[nodiscard]] RuntimeId runtime_id() const { return m_hold->runtime_id(); }
 
-  /// The same datum as one of the type that temporaries with this data type and layout have, so that one variable may
-  /// hold either.
+  /// Converts a handle on a host View to the handle type of temporaries with the same data type and layout (see
+  /// Temporary), so that one variable may hold either. Both refer to the same datum.
   template <class Other>
   requires(detail::has_plain_view<Other>&& std::same_as<View, detail::PlainView<Other>>)
       Data(Data<Other> const& other)  // NOLINT(google-explicit-constructor)

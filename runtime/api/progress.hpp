@@ -56,8 +56,8 @@ struct GRANARY_EXPORT ProgressOptions {
 /// ```
 class GRANARY_EXPORT Progress {
  public:
-  /// Throws InvalidArgument if an interval is negative or not a number, or the one between calls is 0, and Error if the
-  /// system starts no thread.
+  /// Throws InvalidArgument unless `line_seconds` is finite and at least 0 and `callback_seconds` is finite and
+  /// positive, and Error if the system starts no thread.
   Progress(Runtime& runtime, std::string what, ProgressOptions options = {});
   Progress(Progress const&) = delete;
   Progress& operator=(Progress const&) = delete;

@@ -123,16 +123,17 @@ RuntimeId runtime_of(A const& access, RuntimeId here) {
 
 }  // namespace detail
 
-/// The task combines its contribution with what `x` holds by `op`, `s() += term` for a Sum, in any order with other
-/// tasks that reduce `x` with the same operation: its body gets a View like one of `x`, which holds the identity or
-/// earlier contributions, and accumulates in it. Several tasks may run at a time, each on a partial copy of its own: as
-/// many copies as there are workers, as far as they together take at most a quarter of each memory. The first other
-/// access to `x` or to data that share bytes with it, and each wait, is preceded by tasks that combine the copies with
-/// `x`, one for each copy.
+/// The task adds a contribution to `x` with `op`, such as `s() += term` for a Sum. Tasks that reduce `x` with the same
+/// operation run in any order. The body gets a View of the shape of `x` that holds the identity or earlier
+/// contributions, and accumulates in it; it must not overwrite it, as `Kokkos::parallel_reduce` into the View would.
 ///
-/// The body adds to what the View holds: it must not overwrite it, as `Kokkos::parallel_reduce` into the View would.
-/// A task accesses the bytes that it reduces in no other way. `x` has a value before, from its View or from a task.
-/// Copies are temporaries, under the memory limits. Floating-point results depend on the order of the terms, and so on
+/// Several tasks may run at a time, each on a partial copy. There are at most as many copies as workers and as fit in a
+/// quarter of each memory, at least one; with `in_order` at most 8, whatever the memory. Before the next other access
+/// to `x` or to data that share bytes with it, and before each wait, granary submits one task per copy that combines it
+/// with `x`. Copies are temporaries, under the memory limits.
+///
+/// A task accesses the bytes that it reduces in no other way. `x` must have a value, from its View or from a task;
+/// otherwise the submission throws InvalidArgument. Floating-point results depend on the order of the terms, and so on
 /// the run, unless `in_order` is given.
 template <class View, class Op>
 [[nodiscard]] ReduceAccess<View, Op, false> reduce(Data<View> const& x, Op op) {

@@ -22,7 +22,8 @@
 // Data of a session: Views, their parts, temporaries.
 namespace granary::detail {
 
-// Throws InvalidArgument: the datum of that number belongs to another Runtime. `subject` is what uses it.
+// Throws InvalidArgument, which names the first of the data (by its number in `owners`, from 1) whose Runtime is not
+// `own`. `subject` is the task or function that uses the data.
 [[noreturn]] GRANARY_EXPORT void refuse_foreign_data(RuntimeId own, std::string const& subject,
                                                      std::span<RuntimeId const> owners);
 

@@ -117,19 +117,22 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   Parts<View> partition(Data<View> const& whole, Tiles... tiles) {
     return detail::partition(*m_session, whole, tiles...);
   }
-  /// One part, of any ranges: pairs of the first element and the one after the last, or Kokkos::ALL. Parts may overlap.
-  /// Throws InvalidArgument for a temporary (use `partition`), and as `data`.
+  /// Registers one part of a View as a datum. Each range is a pair of the first element and the one after the last, or
+  /// Kokkos::ALL. Parts may overlap. Throws InvalidArgument for a range that is empty or outside the View, for a
+  /// temporary (use `partition`), and as `data`.
   template <class View, class... Ranges>
   Data<PartView<View>> part(Data<View> const& whole, Ranges const&... ranges) {
     return detail::part(*m_session, whole, ranges...);
   }
 
-  /// Registers a temporary, without initial value and home: an array that tasks write and then read. It uses memory
-  /// within the limit only while it is in use, and goes to scratch when there is no room. The label is its name in
-  /// messages and traces. `T` is the type of a View, `temporary<Kokkos::View<float*[3], Kokkos::LayoutLeft>>("p", n)`,
-  /// of which the data type and the layout count, or the type of the elements, `temporary<double>("block", n, m)`, for
-  /// an array in LayoutRight. The elements are trivially copyable. Throws InvalidArgument for a negative extent, and
-  /// for more than 2^63 - 1 bytes.
+  /// Registers a temporary: an array without initial value and home that tasks write and then read. It takes memory,
+  /// under the limit, only while it holds a value or a task uses it, and moves to scratch when memory is full. The
+  /// label is its name in messages and traces.
+  ///
+  /// `T` is either the type of the elements, `temporary<double>("block", n, m)`, for an array in LayoutRight, or the
+  /// type of a View, `temporary<Kokkos::View<float*[3], Kokkos::LayoutLeft>>("p", n)`, which sets the data type and the
+  /// layout. Elements must be trivially copyable. Throws InvalidArgument for a negative extent, and for 2^63 bytes or
+  /// more.
   template <class T, class... Extents>
   Data<detail::TemporaryView<T, sizeof...(Extents)>> temporary(std::string_view label, Extents... extents) {
     return detail::temporary<T>(*m_session, label, extents...);
@@ -139,13 +142,15 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
     return temporary<T>(std::string_view("temporary"), extents...);
   }
 
-  /// Registers a datum whose values differ in size: each has at most `most` elements, `expected` is a first guess for
-  /// schedulers, by default `most`. A task that writes it takes room for `most` elements beside the present ones while
-  /// it has its places, or for fewer if its body has `std::size_t most_elements(std::span<std::size_t const> elements,
-  /// std::size_t access) const`: from the numbers of elements of all data of the task, by access, a bound of those that
-  /// it leaves in the datum of that access. Memory must have room for 2 * `most`. A task accesses it once, as one of
-  /// its first 8 data. Throws InvalidArgument if `expected` is more than `most`, or `most` is 0, or for more than 2^63
-  /// - 1 bytes. Include <granary/varying.hpp> to use it.
+  /// Registers a datum whose values differ in size. Each value has at most `most` elements; `expected`, by default
+  /// `most`, is a first estimate for schedulers. Memory must have room for 2 * `most` elements.
+  ///
+  /// While the data of a task that writes it are allocated, the new value has room for `most` elements, beside the
+  /// present value. A body may lower this bound with a member `std::size_t most_elements(std::span<std::size_t const>
+  /// elements, std::size_t access) const`: it gets the present numbers of elements of all data of the task, by access,
+  /// and returns the bound for the datum of `access`. A task may access the datum once, as one of its first 8 data.
+  /// Throws InvalidArgument if `most` is 0, if `expected` is more than `most`, and for 2^63 bytes or more. Include
+  /// <granary/varying.hpp> to use it.
   template <class T>
   [[nodiscard]] Varying<T> varying(std::string_view label, std::size_t most, std::optional<std::size_t> expected = {});
 
@@ -182,15 +187,15 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   template <detail::NoName Body, class... Accesses>
   TaskHandle submit(Body const& body, Accesses const&... accesses);  ///< does not compile: the task has no name
 
-  /// Gives work outside granary, such as a message of MPI, its place in the order of tasks; no worker runs it. When the
-  /// earlier tasks on these data have ended, a thread of the Runtime calls `ended()` until it returns true; what it
-  /// throws fails the task. Later tasks on these data begin after that. `ended` may start the work in its first call.
+  /// Makes work outside granary, such as an MPI message, a task that no worker runs. When the earlier tasks on these
+  /// data have ended, a thread of the Runtime calls `ended()` repeatedly until it returns true; an exception from it
+  /// fails the task. Later tasks on these data start after that. `ended` may start the work in its first call.
   ///
   /// The data are Views, where the application has them: what the work reads must be there before the call, as after
   /// `wait(x)`. The access is `read`, `write` or `read_write`. `ended` must become true without later calls of the
-  /// submitting thread, which may sleep here and in `submit` while too many tasks are live. Delays tasks behind it by
-  /// up to a quarter of its own time, at most 1 ms. Throws InvalidArgument with several processes, and for temporaries,
-  /// tiles of files and DualViews; otherwise as `submit`.
+  /// submitting thread, which may sleep here and in `submit` while too many tasks are live. Later tasks start late by
+  /// up to a quarter of the duration of the work (up to 50 µs if it is short), at most 1 ms. Throws InvalidArgument
+  /// with several processes, and for temporaries, tiles of files and DualViews; otherwise as `submit`.
   template <class Ended, class... Accesses>
   TaskHandle submit_outside(TaskName const& name, Ended ended, Accesses const&... accesses) {
     return detail::submit_outside(*m_session, name, std::move(ended), accesses...);
@@ -280,10 +285,11 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   /// This process, and the number of all; 0 and 1 without others.
   [[nodiscard]] ProcessId process() const;
   [[nodiscard]] std::uint32_t processes() const;
-  /// With several processes: makes one the owner of the datum, which runs all tasks that write it. Before the first
-  /// task that accesses it, in all processes. Otherwise tiles of matrices, and parts of a View that is cut in two
-  /// dimensions, are dealt over the grid; other data get the owner of what their first task writes, or else reads,
-  /// besides. Throws InvalidArgument if there is no such process, or if the datum has another owner already.
+  /// With several processes: makes `owner` the process that runs all tasks that write the datum. Call it in all
+  /// processes, before the first task that accesses the datum. Without it, tiles of matrices and parts of a View that
+  /// is cut in two dimensions are distributed cyclically over the process grid; other data get the owner of the other
+  /// outputs of their first task, or else of its inputs. Throws InvalidArgument if there is no such process, or if the
+  /// datum has another owner already.
   template <DataHandle D>
   void assign(D const& data, ProcessId owner) {
     detail::refuse_foreign(*m_session, "assign", data);
@@ -295,10 +301,11 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
     detail::refuse_foreign(*m_session, "is_here", data);
     return m_session->owns(data.id());
   }
-  /// Ends the run because of an exception outside of tasks, and throws it. With several processes, their tasks are
-  /// cancelled, and all throw the first of these exceptions: this one here and in the next collective calls of the
-  /// others. If they make none within five seconds, all processes end with this status. The destructor does the same if
-  /// it runs because of an exception, without telling the others more about it. Nothing is submitted afterwards.
+  /// Ends the run because of an exception `why` that was thrown outside of tasks, and throws it. Nothing can be
+  /// submitted afterwards. With several processes, the tasks of all are cancelled, and all throw the same exception
+  /// (the first, if several processes call this): this process here, the others from their next collective call. If the
+  /// others make no such call within five seconds, all processes exit with `status`. The destructor does the same
+  /// during stack unwinding, but cannot tell the others the exception.
   [[noreturn]] void give_up(std::exception_ptr const& why, int status = 1);
   /// Pins the application's memory while the result exists, so that devices copy from and to it at full speed, if there
   /// are devices and the system allows it. Pin memory that holds several data once, before they are added: parts are

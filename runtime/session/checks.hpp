@@ -36,9 +36,10 @@ class Checks : public std::enable_shared_from_this<Checks> {
       : m_guard(guarded ? std::make_unique<PageGuard>() : nullptr),
         m_orders(orders ? std::make_unique<CommutingOrders>() : nullptr) {}
 
-  // A datum of granary's memory. Ids return: it takes the place of the one before, whose memory may still be kept.
+  // Registers a datum in granary's memory. Ids are reused: it replaces an earlier datum of the same id.
   void add(DataId data, std::string name, Bytes bytes);
-  // One of the application's memory, which `kept` by the engine keeps known.
+  // Registers a datum in the application's memory. The engine keeps `kept` until it forgets the datum; this object
+  // holds only a weak reference to it.
   void add(DataId data, std::shared_ptr<CheckedDatum> const& kept);
 
   // Throws CheckFailed if the parameters hold an address of a datum's elements, or if these changed since the last

@@ -29,8 +29,9 @@ class CommonData final : public DistributedSubmitter {
   /// `peers`: the node of the other processes. Connects the transport.
   CommonData(Processes& processes, Distribution const& grid, Engine& engine, NodeId peers, Exchange& exchange);
 
-  /// A View of the application, of which each process has one: the owner's counts. The key of an earlier registration
-  /// of the same bytes, once more, or a new one; `registration` as in DistributedSubmitter::add_data.
+  /// Registers a View. Each process passes its own; tasks use the owner's. Returns the key of an earlier registration
+  /// of the same bytes, which then needs one more release, or a new key. `registration` as in
+  /// DistributedSubmitter::add_data. Throws InvalidArgument if a View of another owner shares bytes with it.
   DataId add_view(DataDescription description, ByteSet const& bytes, Registration registration,
                   std::shared_ptr<void const> keep);
   void release_data(DataId key) override;

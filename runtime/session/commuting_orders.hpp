@@ -14,13 +14,16 @@
 
 namespace granary::detail {
 
-// Finds data whose values depend on the order of two tasks that commute on them. After the second one, both bodies run
-// again in the other order on copies of what they had, and the results are compared. Only where nothing but their turns
-// has ordered the two, so that they may run in that order in another run:
-// - they use Views only, which they read or commute on;
-// - no task that was submitted between them, and neither of the two, must wait for the other or what it uses;
-// - the second one was submitted before the first one had ended, and not by a body.
-// And only if a run in the same order repeats the results bit for bit: bodies that use something else tell nothing.
+// Finds data whose values depend on the order of two tasks that commute on them. After the second task, both bodies run
+// again in the opposite order on copies of their inputs, and the results are compared. A pair is compared only if
+// another run could execute it in the opposite order:
+// - both use only Views in the application's memory, which they only read or commute on;
+// - data on which they commute consist of integers or of real or complex floating-point numbers;
+// - the second task was submitted before the first one ended, and no body submitted either of them;
+// - neither the second task nor one submitted between the two must wait for the first.
+// A pair is also skipped if the data of a task exceed 64 MiB, if more than 10,000 tasks lie between, if a body is
+// restartable, or if running the bodies again in the same order does not reproduce the results bit for bit: such bodies
+// depend on something else.
 class CommutingOrders {
  public:
   // A body that runs, with copies of its data.

@@ -9,8 +9,9 @@
 
 namespace granary {
 
-/// An engine that handles on data share. One that is destroyed shares it for a moment, possibly on one of the engine's
-/// own threads, where the engine must not be destroyed: its owner waits until all have given it back.
+/// Owns an engine and lends out references to it (`lent`). A handle on data holds one for a moment while it is
+/// destroyed. The last reference may be dropped on one of the engine's own threads, which must not destroy the engine.
+/// So `end` waits until all references are gone, and destroys the engine on the calling thread.
 class LentEngine {
  public:
   explicit LentEngine(std::unique_ptr<detail::Engine> engine)
