@@ -14,7 +14,6 @@
 namespace granary::kernels {
 namespace {
 
-using detail::sub;
 
 // Order of the diagonal blocks that are factored by loops; trsm solves blocks of the same order by loops.
 constexpr int block_order = 32;

@@ -11,7 +11,6 @@
 namespace granary::kernels {
 namespace {
 
-using detail::sub;
 
 // Factors A, column-major; the pivots are counted from the first row of A.
 template <class T>

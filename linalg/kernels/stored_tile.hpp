@@ -12,7 +12,7 @@
 #include <vector>
 
 /// The memory of tiles of any layout, as BLAS sees it.
-namespace granary::kernels::detail {
+namespace granary::kernels {
 
 template <class T>
 [[nodiscard]] bool row_major(TileView<T> const& tile) {
@@ -97,4 +97,4 @@ void conjugate_in_place(Uplo uplo, Block<T> x) {
   }
 }
 
-}  // namespace granary::kernels::detail
+}  // namespace granary::kernels

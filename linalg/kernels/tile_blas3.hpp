@@ -11,10 +11,6 @@
 /// and, on tiles, hemm_mixed(side, uplo, alpha, a, b, beta, c) for layouts without matching flags.
 namespace granary::kernels::by_flags {
 
-using detail::extents;
-using detail::require;
-using detail::row_major;
-using detail::stored;
 
 template <class Blas, class T>
 void syrk(Blas const& blas, Uplo uplo, Op op, T alpha, TileView<T const> a, T beta, TileView<T> c) {
@@ -78,9 +74,9 @@ void gemm(Blas const& blas, Op op_a, Op op_b, T alpha, TileView<T const> a, Tile
           "gemm",
           "A " + extents(a.rows, a.cols) + ", B " + extents(b.rows, b.cols) + " and C " + extents(c.rows, c.cols));
   if (c.rows == 0 || c.cols == 0) return;
-  auto const stored_a = detail::stored_op(op_a, a), stored_b = detail::stored_op(op_b, b);
+  auto const stored_a = stored_op(op_a, a), stored_b = stored_op(op_b, b);
   if (row_major(c)) {
-    blas.template multiply<T>(detail::transposed(stored_b, is_complex<T>), detail::transposed(stored_a, is_complex<T>),
+    blas.template multiply<T>(transposed(stored_b, is_complex<T>), transposed(stored_a, is_complex<T>),
                               alpha, right, left, beta, sum);
   } else {
     blas.template multiply<T>(stored_a, stored_b, alpha, left, right, beta, sum);
@@ -90,9 +86,9 @@ void gemm(Blas const& blas, Op op_a, Op op_b, T alpha, TileView<T const> a, Tile
 /// op(A) in terms of A's memory, for the memory of B. This holds B^T if B is row-major; then op(A) X = B reads X^T
 /// op(A)^T = B^T.
 template <class T>
-[[nodiscard]] detail::StoredOp op_beside(Op op, TileView<T const> a, TileView<T> b) {
-  auto const op_stored = detail::stored_op(op, a);
-  return row_major(b) ? detail::transposed(op_stored, is_complex<T>) : op_stored;
+[[nodiscard]] StoredOp op_beside(Op op, TileView<T const> a, TileView<T> b) {
+  auto const op_stored = stored_op(op, a);
+  return row_major(b) ? transposed(op_stored, is_complex<T>) : op_stored;
 }
 
 /// Calls kernel(alpha). If A is conjugated, uses conj(A)^-1 B = conj(A^-1 conj(B)), and likewise for products.

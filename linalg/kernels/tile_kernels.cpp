@@ -10,8 +10,6 @@
 namespace granary::kernels {
 namespace {
 
-using detail::row_major;
-using detail::StoredOp;
 
 /// Columns (rows) of an operand that are copied at a time if no BLAS flag fits: a small part of a tile.
 constexpr int panel = 64;
@@ -33,11 +31,11 @@ void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T c
     auto right = slice(b, op_b.op != Op::NoTrans, first, count);
     std::vector<T> copy_a, copy_b;
     if (op_a.conjugated) {
-      copy_a = detail::conjugated_copy<T>(left);
+      copy_a = conjugated_copy<T>(left);
       left = {copy_a.data(), left.rows, left.cols, std::max(1, left.rows)};
     }
     if (op_b.conjugated) {
-      copy_b = detail::conjugated_copy<T>(right);
+      copy_b = conjugated_copy<T>(right);
       right = {copy_b.data(), right.rows, right.cols, std::max(1, right.rows)};
     }
     chosen_gemm(op_a.op, op_b.op, alpha, left, right, first == 0 ? beta : T(1), c);
@@ -111,7 +109,7 @@ struct HostBlas : BlockBlas {
   }
   template <class T>
   void conjugate(Uplo uplo, Block<T> x) const {
-    detail::conjugate_in_place(uplo, x);
+    conjugate_in_place(uplo, x);
   }
 };
 

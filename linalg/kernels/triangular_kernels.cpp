@@ -94,7 +94,7 @@ struct HostLapack : BlockBlas {
   }
   template <class T>
   void conjugate(Block<T> x) const {
-    detail::conjugate_in_place(x);
+    conjugate_in_place(x);
   }
 };
 

@@ -97,7 +97,7 @@ class LaneBlas {
   [[nodiscard]] KernelReport* report() const { return m_report; }
 
   template <class T>
-  void multiply(detail::StoredOp op_a, detail::StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta,
+  void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta,
                 Block<T> c) const {
     using portable::factor_of;
     using portable::strided;

@@ -12,7 +12,6 @@
 /// made on the device.
 namespace granary::kernels::lane_lu {
 
-using detail::sub;
 using portable::block_order;
 using portable::strided;
 
