@@ -94,7 +94,7 @@ class MixedProgram {
   LinearSolution m_solution;
 };
 
-LongestPath fastest_path(GraphRecorder const& graph, TaskClasses const& tasks) {
+detail::LongestPath fastest_path(detail::GraphRecorder const& graph, TaskClasses const& tasks) {
   std::vector<double> times;
   for (auto const& task_class : tasks.classes) times.push_back(task_class.fastest());
   return longest_path(graph, tasks.class_of, times);
@@ -114,7 +114,7 @@ Duration rounded_down(double nanoseconds) {
   return Duration(static_cast<Duration::rep>(std::min(nanoseconds, 0x1p62) * (1 - 1e-12)));
 }
 
-double flops_of(GraphRecorder const& graph) {
+double flops_of(detail::GraphRecorder const& graph) {
   double flops = 0;
   for (auto const& task : graph.tasks()) flops += task.flops;
   return flops;
@@ -127,8 +127,8 @@ double TimeBounds::upper_bound_flops() const {
   return mixed == Duration(0) ? std::numeric_limits<double>::infinity() : flops / seconds(mixed);
 }
 
-TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
-                       BoundOptions options) {
+TimeBounds time_bounds(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                       detail::KernelTime const& kernel_time, BoundOptions options) {
   if (options.most_paths == 0) throw InvalidArgument("the mixed bound needs at least 1 path");
   if (!(options.tolerance >= 0)) {
     throw InvalidArgument("the mixed bound's tolerance is " + std::to_string(options.tolerance) +
@@ -162,15 +162,16 @@ TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine, Kerne
   return bounds;
 }
 
-Duration area_bound(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
-                    BoundOptions options) {
+Duration area_bound(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                    detail::KernelTime const& kernel_time, BoundOptions options) {
   TaskClasses tasks(graph, machine, kernel_time);
   tasks.coarsen(options.most_types);
   double const scale = tasks.classes.empty() ? 0 : scale_of(tasks, 0);
   return scale == 0 ? Duration(0) : rounded_down(MixedProgram(tasks, scale).bound());
 }
 
-Duration critical_path(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time) {
+Duration critical_path(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                       detail::KernelTime const& kernel_time) {
   TaskClasses const tasks(graph, machine, kernel_time);
   return Duration(static_cast<Duration::rep>(fastest_path(graph, tasks).length));
 }

@@ -45,21 +45,22 @@ struct GRANARY_EXPORT BoundOptions {
 /// #include <granary/workloads.hpp>
 /// auto const platform = granary::Platform::find("v100x1");
 /// granary::GraphRecorder graph;
-/// granary::TiledCholesky({.tiles = 10}).submit(graph, {platform.home_node()});
-/// auto const time = [&](granary::Codelet const& codelet, double flops, granary::Worker const& worker) {
+/// granary::workloads::TiledCholesky({.tiles = 10}).submit(graph, {platform.home_node()});
+/// auto const time = [&](granary::Codelet const& codelet, double flops, granary::Worker const& worker)
+/// {
 ///   auto const model = granary::Platform::model_of(worker);
 ///   return std::optional(platform.kernel_time(codelet.name, flops, granary::Precision::Double, model));
 /// };
 /// auto const bounds = granary::time_bounds(graph, platform.machine, time);
 /// std::printf("at least %g s, at most %g flop/s\n", granary::seconds(bounds.mixed), bounds.upper_bound_flops());
 /// ```
-[[nodiscard]] GRANARY_EXPORT TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine,
-                                                    KernelTime const& kernel_time, BoundOptions options = {});
+[[nodiscard]] GRANARY_EXPORT TimeBounds time_bounds(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                                                    detail::KernelTime const& kernel_time, BoundOptions options = {});
 
 /// One of the bounds; errors as above.
-[[nodiscard]] GRANARY_EXPORT Duration area_bound(GraphRecorder const& graph, Machine const& machine,
-                                                 KernelTime const& kernel_time, BoundOptions options = {});
-[[nodiscard]] GRANARY_EXPORT Duration critical_path(GraphRecorder const& graph, Machine const& machine,
-                                                    KernelTime const& kernel_time);
+[[nodiscard]] GRANARY_EXPORT Duration area_bound(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                                                 detail::KernelTime const& kernel_time, BoundOptions options = {});
+[[nodiscard]] GRANARY_EXPORT Duration critical_path(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                                                    detail::KernelTime const& kernel_time);
 
 }  // namespace granary

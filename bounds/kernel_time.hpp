@@ -8,10 +8,10 @@
 #include <functional>
 #include <optional>
 
-namespace granary {
+namespace granary::detail {
 
 /// The time of a codelet's kernel of `flops` operations on a worker; empty if it cannot run there. Called once for each
 /// worker and each pair of codelet and operations.
 using KernelTime = std::function<std::optional<Duration>(Codelet const& codelet, double flops, Worker const& worker)>;
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -26,20 +26,20 @@ struct DatumHistory {
 };
 
 // True if the access does not join the tasks since then, but follows them.
-bool follows(DatumHistory const& history, AccessMode mode) {
+bool follows(DatumHistory const& history, detail::AccessMode mode) {
   return history.since.task != nobody && ((writes(mode) && !commutes(mode)) || history.commutes != commutes(mode));
 }
 
 }  // namespace
 
-LongestPath longest_path(GraphRecorder const& graph, std::span<std::uint32_t const> class_of,
-                         std::span<double const> time_of_class) {
+detail::LongestPath longest_path(detail::GraphRecorder const& graph, std::span<std::uint32_t const> class_of,
+                                 std::span<double const> time_of_class) {
   auto const& tasks = graph.tasks();
   std::vector<DatumHistory> histories(graph.data().size());
   std::vector<std::size_t> before(tasks.size(), nobody);
   ChainEnd last;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
-    AccessList const accesses(graph.accesses_of(tasks[t]));
+    detail::AccessList const accesses(graph.accesses_of(tasks[t]));
     ChainEnd start;
     for (auto const& access : accesses) {
       auto const& history = histories[access.data.index()];
@@ -62,7 +62,7 @@ LongestPath longest_path(GraphRecorder const& graph, std::span<std::uint32_t con
     }
     lengthen(last, end);
   }
-  LongestPath path{last.time, {}};
+  detail::LongestPath path{last.time, {}};
   for (auto t = last.task; t != nobody; t = before[t]) path.tasks.push_back(t);
   std::ranges::reverse(path.tasks);
   return path;

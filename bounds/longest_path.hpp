@@ -11,10 +11,14 @@
 
 namespace granary {
 
+namespace detail {
+
 struct GRANARY_EXPORT LongestPath {
   double length = 0;
   std::vector<std::size_t> tasks;  ///< numbers in the recorder, in the order in which they run
 };
+
+}  // namespace detail
 
 /// The longest path of dependent tasks, where task t takes `time_of_class[class_of[t]]`, at least 0. A reader depends
 /// on the last writer of a datum, a writer on the last writer and the readers since, as in TaskGraph; tasks that
@@ -30,8 +34,8 @@ struct GRANARY_EXPORT LongestPath {
 /// std::vector<double> const times(graph.codelets().size(), 1.0);  // by codelet
 /// assert(granary::longest_path(graph, class_of, times).length == 28);  // potrf, trsm, syrk, potrf, ...
 /// ```
-[[nodiscard]] GRANARY_EXPORT LongestPath longest_path(GraphRecorder const& graph,
-                                                      std::span<std::uint32_t const> class_of,
-                                                      std::span<double const> time_of_class);
+[[nodiscard]] GRANARY_EXPORT detail::LongestPath longest_path(detail::GraphRecorder const& graph,
+                                                              std::span<std::uint32_t const> class_of,
+                                                              std::span<double const> time_of_class);
 
 }  // namespace granary

@@ -14,8 +14,8 @@ namespace granary {
 namespace {
 
 // The times of one task type on every worker.
-std::vector<double> times_on_workers(Codelet const& codelet, double flops, Machine const& machine,
-                                     KernelTime const& kernel_time) {
+std::vector<double> times_on_workers(detail::Codelet const& codelet, double flops, detail::Machine const& machine,
+                                     detail::KernelTime const& kernel_time) {
   if (!(flops >= 0) || std::isinf(flops)) {
     throw InvalidArgument("a task of codelet '" + codelet.name + "' has " + std::to_string(flops) + " operations");
   }
@@ -50,7 +50,8 @@ double TaskClass::fastest() const {
   return least;
 }
 
-TaskClasses::TaskClasses(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time) {
+TaskClasses::TaskClasses(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                         detail::KernelTime const& kernel_time) {
   std::map<std::pair<std::uint32_t, double>, std::uint32_t> types;
   std::vector<std::vector<double>> times;  // by type, by worker
   for (auto const& task : graph.tasks()) {

@@ -25,7 +25,8 @@ struct GRANARY_EXPORT TaskClass {
 /// A graph's tasks and a machine's workers, grouped into classes.
 struct GRANARY_EXPORT TaskClasses {
   /// Throws InvalidArgument if a time or a number of operations is negative or NaN, or if no worker can run a task.
-  TaskClasses(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time);
+  TaskClasses(detail::GraphRecorder const& graph, detail::Machine const& machine,
+              detail::KernelTime const& kernel_time);
   /// Rounds times down, to the number of bits that leaves at most `most` classes (or to 1), and merges equal classes:
   /// with b bits, times lose less than 2^(1-b) of their value. Does nothing if there are fewer classes. Call it before
   /// adding paths.

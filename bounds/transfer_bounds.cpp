@@ -12,21 +12,22 @@ namespace granary {
 namespace {
 
 // The nodes whose links to the others are counted: the devices' if there are any, otherwise those with workers.
-std::vector<bool> inner_nodes(Machine const& machine) {
+std::vector<bool> inner_nodes(detail::Machine const& machine) {
   if (machine.workers.empty()) throw InvalidArgument("a machine without workers has no bus limit");
-  bool const devices = std::ranges::any_of(
-      machine.workers, [&](Worker const& worker) { return machine[worker.node].kind == NodeKind::Device; });
+  bool const devices = std::ranges::any_of(machine.workers, [&](detail::Worker const& worker) {
+    return machine[worker.node].kind == detail::NodeKind::Device;
+  });
   std::vector<bool> inner(machine.nodes.size());
   for (auto const& worker : machine.workers) {
-    if (!devices || machine[worker.node].kind == NodeKind::Device) inner[worker.node.index()] = true;
+    if (!devices || machine[worker.node].kind == detail::NodeKind::Device) inner[worker.node.index()] = true;
   }
   return inner;
 }
 
 }  // namespace
 
-CompulsoryTraffic compulsory_traffic(GraphRecorder const& graph) {
-  CompulsoryTraffic traffic;
+detail::CompulsoryTraffic compulsory_traffic(detail::GraphRecorder const& graph) {
+  detail::CompulsoryTraffic traffic;
   std::vector<bool> read(graph.data().size());
   std::vector<bool> written(graph.data().size());
   for (auto const& task : graph.tasks()) {
@@ -47,9 +48,9 @@ CompulsoryTraffic compulsory_traffic(GraphRecorder const& graph) {
   return traffic;
 }
 
-double bus_bandwidth(Machine const& machine, TransferDirection direction) {
+double bus_bandwidth(detail::Machine const& machine, detail::TransferDirection direction) {
   auto const inner = inner_nodes(machine);
-  bool const load = direction == TransferDirection::Load;
+  bool const load = direction == detail::TransferDirection::Load;
   // Maximise the sum of the links' rates, each within its bandwidth and all within the bandwidths of their buses; in
   // units of the fastest link because Clp's tolerances are absolute.
   double fastest = 0;
@@ -69,7 +70,7 @@ double bus_bandwidth(Machine const& machine, TransferDirection direction) {
   return program.columns.empty() ? 0 : -solve(program).objective * fastest;
 }
 
-Bytes bus_limit(Machine const& machine, Duration time, TransferDirection direction) {
+Bytes bus_limit(detail::Machine const& machine, Duration time, detail::TransferDirection direction) {
   if (time < Duration(0)) {
     throw InvalidArgument("the bus limit needs a time of at least 0 ns, not " + std::to_string(time.count()) + " ns");
   }

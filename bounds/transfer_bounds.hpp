@@ -10,6 +10,8 @@
 
 namespace granary {
 
+namespace detail {
+
 enum class GRANARY_EXPORT TransferDirection : std::uint8_t { Load, WriteBack };
 
 /// Lower bound of the bytes that a graph moves, however large the memories are, if no worker uses a datum in place.
@@ -29,19 +31,22 @@ struct GRANARY_EXPORT CompulsoryTraffic {
   Bytes written = 0;  ///< data with a home that some task writes, once each
   [[nodiscard]] Bytes total() const { return read + written; }
 };
-[[nodiscard]] GRANARY_EXPORT CompulsoryTraffic compulsory_traffic(GraphRecorder const& graph);
+
+}  // namespace detail
+
+[[nodiscard]] GRANARY_EXPORT detail::CompulsoryTraffic compulsory_traffic(detail::GraphRecorder const& graph);
 
 /// Bytes per second that all links into the devices' memories carry together (write-back: out of them), limited by
 /// their own bandwidths and by the buses that they share, without other traffic. Links between devices do not count. If
 /// all workers are on host nodes: the links between those nodes and the others. 0 without such links. Throws
 /// InvalidArgument if the machine has no workers.
-[[nodiscard]] GRANARY_EXPORT double bus_bandwidth(Machine const& machine,
-                                                  TransferDirection direction = TransferDirection::Load);
+[[nodiscard]] GRANARY_EXPORT double bus_bandwidth(
+    detail::Machine const& machine, detail::TransferDirection direction = detail::TransferDirection::Load);
 
 /// Bytes that can cross these links in `time`, for example the time of a TimeBounds: a schedule that moves more needs
 /// longer for the transfers than the best schedule for the computation (DARTS, Figure 6b, gray line). Throws
 /// InvalidArgument for a negative time or a machine without workers.
-[[nodiscard]] GRANARY_EXPORT Bytes bus_limit(Machine const& machine, Duration time,
-                                             TransferDirection direction = TransferDirection::Load);
+[[nodiscard]] GRANARY_EXPORT Bytes bus_limit(detail::Machine const& machine, Duration time,
+                                             detail::TransferDirection direction = detail::TransferDirection::Load);
 
 }  // namespace granary

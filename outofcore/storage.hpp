@@ -11,7 +11,7 @@
 #include <granary/detail/core/base/export.hpp>
 #include <granary/detail/core/base/units.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// The alignment, in bytes, that direct I/O requires of addresses, file offsets and lengths.
 inline constexpr Bytes io_alignment = 4096;
@@ -52,4 +52,4 @@ struct GRANARY_EXPORT StorageSlot {
   explicit operator bool() const { return storage != nullptr; }
 };
 
-}  // namespace granary
+}  // namespace granary::detail

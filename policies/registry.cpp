@@ -65,22 +65,22 @@ class Registry {
 };
 
 // Local statics: policies in other source files register during static initialisation.
-Registry<SchedulerFactory, SchedulerEntry>& schedulers() {
-  static Registry<SchedulerFactory, SchedulerEntry> registry("scheduler");
+Registry<detail::SchedulerFactory, detail::SchedulerEntry>& schedulers() {
+  static Registry<detail::SchedulerFactory, detail::SchedulerEntry> registry("scheduler");
   return registry;
 }
 
-Registry<EvictionFactory, NoFacts>& evictions() {
-  static Registry<EvictionFactory, NoFacts> registry("eviction policy");
+Registry<detail::EvictionFactory, NoFacts>& evictions() {
+  static Registry<detail::EvictionFactory, NoFacts> registry("eviction policy");
   return registry;
 }
 
 }  // namespace
 
-void register_scheduler(std::string name, SchedulerFactory factory, SchedulerEntry entry) {
+void register_scheduler(std::string name, detail::SchedulerFactory factory, detail::SchedulerEntry entry) {
   schedulers().add(std::move(name), {std::move(factory), std::move(entry)});
 }
-void register_eviction(std::string name, EvictionFactory factory) {
+void register_eviction(std::string name, detail::EvictionFactory factory) {
   evictions().add(std::move(name), {std::move(factory)});
 }
 
@@ -103,7 +103,7 @@ PolicySet make_policies(std::string_view scheduler, std::string_view eviction, s
   return policies;
 }
 
-SchedulerEntry scheduler_entry(std::string_view scheduler) {
+detail::SchedulerEntry scheduler_entry(std::string_view scheduler) {
   return schedulers().find(PolicyOptions(scheduler).policy()).facts;
 }
 

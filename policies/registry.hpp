@@ -16,8 +16,11 @@
 
 namespace granary {
 
+namespace detail {
+
 /// Creates a policy from the options.
 using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(PolicyOptions& options)>;
+
 using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOptions& options)>;
 
 /// What the registry knows of a scheduler beside its factory.
@@ -41,16 +44,19 @@ struct GRANARY_EXPORT SchedulerEntry {
   AutoUse in_auto = {};
 };
 
+}  // namespace detail
+
 /// Registers a policy under a name, granary's own or an application's. Throws InvalidArgument when the name is empty,
 /// used already or contains one of ":=+,".
-GRANARY_EXPORT void register_scheduler(std::string name, SchedulerFactory factory, SchedulerEntry entry = {});
+GRANARY_EXPORT void register_scheduler(std::string name, detail::SchedulerFactory factory,
+                                       detail::SchedulerEntry entry = {});
 template <std::convertible_to<std::string> Text>
 [[deprecated("use register_scheduler(name, factory, {.eviction = …, .needs_options = …})")]]  //
-void register_scheduler(std::string name, SchedulerFactory factory, Text eviction, bool needs_options = false) {
+void register_scheduler(std::string name, detail::SchedulerFactory factory, Text eviction, bool needs_options = false) {
   register_scheduler(std::move(name), std::move(factory),
-                     SchedulerEntry{.eviction = std::move(eviction), .needs_options = needs_options});
+                     detail::SchedulerEntry{.eviction = std::move(eviction), .needs_options = needs_options});
 }
-GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory);
+GRANARY_EXPORT void register_eviction(std::string name, detail::EvictionFactory factory);
 
 /// Creates a policy from `name` or `name:key=value:key=value`. Throws InvalidArgument, with the known names or options,
 /// when there is no such name or option. `make_policies` also knows a scheduler's own eviction policies
@@ -70,7 +76,7 @@ GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory)
                                                      std::uint64_t seed = 0);
 
 /// The entry of a scheduler, whose name may have options; throws as `make_scheduler`.
-[[nodiscard]] GRANARY_EXPORT SchedulerEntry scheduler_entry(std::string_view scheduler);
+[[nodiscard]] GRANARY_EXPORT detail::SchedulerEntry scheduler_entry(std::string_view scheduler);
 /// The default eviction policy of a scheduler; throws as `make_scheduler`.
 [[nodiscard]] GRANARY_EXPORT std::string default_eviction(std::string_view scheduler);
 
@@ -84,17 +90,18 @@ GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory)
 /// Registers during static initialisation: a policy's source file contains one of these; no other list of policies
 /// exists.
 struct GRANARY_EXPORT SchedulerRegistration {
-  SchedulerRegistration(std::string name, SchedulerFactory factory, SchedulerEntry entry = {}) {
+  SchedulerRegistration(std::string name, detail::SchedulerFactory factory, detail::SchedulerEntry entry = {}) {
     register_scheduler(std::move(name), std::move(factory), std::move(entry));
   }
   template <std::convertible_to<std::string> Text>
   [[deprecated("use SchedulerRegistration(name, factory, {.eviction = …, .needs_options = …})")]]  //
-  SchedulerRegistration(std::string name, SchedulerFactory factory, Text eviction, bool needs_options = false)
+  SchedulerRegistration(std::string name, detail::SchedulerFactory factory, Text eviction, bool needs_options = false)
       : SchedulerRegistration(std::move(name), std::move(factory),
-                              SchedulerEntry{.eviction = std::move(eviction), .needs_options = needs_options}) {}
+                              detail::SchedulerEntry{.eviction = std::move(eviction), .needs_options = needs_options}) {
+  }
 };
 struct GRANARY_EXPORT EvictionRegistration {
-  EvictionRegistration(std::string name, EvictionFactory factory) {
+  EvictionRegistration(std::string name, detail::EvictionFactory factory) {
     register_eviction(std::move(name), std::move(factory));
   }
 };

@@ -18,18 +18,18 @@ std::uint64_t Schedule::graph_hash() const {
   return hash;
 }
 
-Schedule unplaced_schedule(Machine const& machine, GraphRecorder const& graph) {
+Schedule unplaced_schedule(detail::Machine const& machine, detail::GraphRecorder const& graph) {
   Schedule schedule;
   for (auto const& worker : machine.workers) {
     schedule.workers.push_back({worker.name, worker.kind, machine[worker.node].name});
   }
   for (auto const& codelet : graph.codelets()) schedule.codelets.push_back(codelet.name);
-  TaskSignatures signatures;
+  detail::TaskSignatures signatures;
   auto const bytes = [&](DataId data) { return graph.data()[data.index()].bytes; };
   for (auto const& task : graph.tasks()) {
     auto const& codelet = graph.codelets()[task.codelet.index()];
     if (codelet.external) continue;
-    AccessList const accesses(graph.accesses_of(task));
+    detail::AccessList const accesses(graph.accesses_of(task));
     schedule.tasks.push_back(
         {.codelet = task.codelet.value(), .signature = signatures.add(codelet, task.flops, accesses, bytes)});
   }

@@ -17,6 +17,8 @@ namespace granary {
 /// Limit of ScheduledTask::rank.
 inline constexpr std::uint64_t most_schedule_rank = std::uint64_t{1} << 62;
 
+namespace detail {
+
 struct GRANARY_EXPORT ScheduledTask {
   std::uint32_t worker = 0;     ///< index in Schedule::workers
   std::uint32_t codelet = 0;    ///< index in Schedule::codelets
@@ -30,10 +32,12 @@ struct GRANARY_EXPORT ScheduledTask {
 
 struct GRANARY_EXPORT ScheduleWorker {
   std::string name;
-  WorkerKind kind = WorkerKind::Cpu;
+  detail::WorkerKind kind = detail::WorkerKind::Cpu;
   std::string node;  ///< the name of its memory
   bool operator==(ScheduleWorker const&) const = default;
 };
+
+}  // namespace detail
 
 /// Maps the tasks of a graph to workers, with their order on each worker; recorded from a run or computed.
 ///
@@ -48,10 +52,10 @@ struct GRANARY_EXPORT ScheduleWorker {
 /// assert(granary::read_schedule("night.json") == schedule);
 /// ```
 struct GRANARY_EXPORT Schedule {
-  std::vector<ScheduleWorker> workers;
-  std::vector<std::string> codelets;  ///< names
-  std::vector<ScheduledTask> tasks;   ///< in the order of submission, without those that no worker runs
-  Duration makespan{0};               ///< not before the end of any task
+  std::vector<detail::ScheduleWorker> workers;
+  std::vector<std::string> codelets;         ///< names
+  std::vector<detail::ScheduledTask> tasks;  ///< in the order of submission, without those that no worker runs
+  Duration makespan{0};                      ///< not before the end of any task
 
   /// A hash of the tasks' signatures in order: equal for equal graphs. O(tasks).
   [[nodiscard]] std::uint64_t graph_hash() const;
@@ -60,7 +64,8 @@ struct GRANARY_EXPORT Schedule {
 
 /// The workers of the machine, and the codelets and tasks of the graph: what is left to fill in is each task's worker,
 /// rank, start and duration, and the makespan. O(accesses).
-[[nodiscard]] GRANARY_EXPORT Schedule unplaced_schedule(Machine const& machine, GraphRecorder const& graph);
+[[nodiscard]] GRANARY_EXPORT Schedule unplaced_schedule(detail::Machine const& machine,
+                                                        detail::GraphRecorder const& graph);
 
 /// Reads a schedule file. Throws IoError when it cannot be read. Throws DataError, with the file and the fault, when it
 /// is no schedule: truncated, another format, a worker or codelet that it does not list, a rank or time out of range,

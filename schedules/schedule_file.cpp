@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 using Ordered = nlohmann::ordered_json;
 
 constexpr std::uint64_t format_version = 1;
-constexpr std::array<std::string_view, worker_kinds> kind_names = {"cpu", "device"};
+constexpr std::array<std::string_view, detail::worker_kinds> kind_names = {"cpu", "device"};
 constexpr auto most_time = static_cast<std::uint64_t>(longest_duration.count());
 
 std::string hexadecimal(std::uint64_t value) {
@@ -136,7 +136,7 @@ class Parser {
     auto const found = std::ranges::find(kind_names, text_of(kind, "kind"));
     if (found == kind_names.end()) wrong("kind", kind, "\"cpu\" or \"device\"");
     m_schedule.workers.push_back({text_of(field(entry, "name"), "name"),
-                                  static_cast<WorkerKind>(found - kind_names.begin()),
+                                  static_cast<detail::WorkerKind>(found - kind_names.begin()),
                                   text_of(field(entry, "node"), "node")});
   }
 
@@ -204,12 +204,12 @@ std::string format_schedule(Schedule const& schedule) {
     auto& values = fields[key] = Ordered::array();
     for (auto const& task : schedule.tasks) values.push_back(value(task));
   };
-  add("worker", [](ScheduledTask const& task) { return task.worker; });
-  add("codelet", [](ScheduledTask const& task) { return task.codelet; });
-  add("signature", [](ScheduledTask const& task) { return hexadecimal(task.signature); });
-  add("rank", [](ScheduledTask const& task) { return task.rank; });
-  add("start_ns", [](ScheduledTask const& task) { return task.start.count(); });
-  add("duration_ns", [](ScheduledTask const& task) { return task.duration.count(); });
+  add("worker", [](detail::ScheduledTask const& task) { return task.worker; });
+  add("codelet", [](detail::ScheduledTask const& task) { return task.codelet; });
+  add("signature", [](detail::ScheduledTask const& task) { return hexadecimal(task.signature); });
+  add("rank", [](detail::ScheduledTask const& task) { return task.rank; });
+  add("start_ns", [](detail::ScheduledTask const& task) { return task.start.count(); });
+  add("duration_ns", [](detail::ScheduledTask const& task) { return task.duration.count(); });
   return json.dump(-1, ' ', false, Ordered::error_handler_t::replace) + "\n";
 }
 

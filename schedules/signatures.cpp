@@ -4,7 +4,7 @@
 
 #include <bit>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // The last steps of MurmurHash3: every bit of the input changes half of the result's.
@@ -39,4 +39,4 @@ std::uint64_t TaskSignatures::number_of_repeated(AccessList const& accesses, Acc
   return m_numbered + unknown;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Signatures of tasks in the order of submission: equal for the tasks of equal graphs, in any run and on any machine.
 ///
@@ -22,7 +22,7 @@ namespace granary {
 /// #include <granary/schedule.hpp>
 /// granary::Access const updates[] = {{granary::DataId(7), granary::AccessMode::ReadWrite}};
 /// auto const bytes = [](granary::DataId) { return granary::Bytes(4096); };
-/// granary::TaskSignatures here, there;
+/// granary::detail::TaskSignatures here, there;
 /// auto const first = here.add({.name = "scale"}, 1e6, granary::AccessList(updates), bytes);
 /// assert(first == there.add({.name = "scale"}, 1e6, granary::AccessList(updates), bytes));
 /// assert(first != here.next({.name = "scale"}, 2e6, granary::AccessList(updates), bytes));  // other flops
@@ -81,4 +81,4 @@ class GRANARY_EXPORT TaskSignatures {
   std::uint64_t m_numbered = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,8 +10,8 @@ from check_headers import closure, file_of, front_door
 
 # Count: (limit of today, what we want).
 LIMITS = {
-    "types in namespace granary, in all installed headers": (281, 120),
-    "types in namespace granary, shown by granary.hpp": (99, 40),
+    "types in namespace granary, in all installed headers": (120, 120),
+    "types in namespace granary, shown by granary.hpp": (39, 40),
     "functions of Runtime": (45, 45),
     "lines of Runtime's class": (250, 250),
     "friends of Runtime": (0, 0),
@@ -20,7 +20,7 @@ LIMITS = {
 }
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OPENING = re.compile(r"(?:inline )?namespace (?:([\w:]+) )?\{")
-TYPE = re.compile(r"(?:class|struct|union|enum class|enum)\s+(?:GRANARY_EXPORT\s+|\[\[\w+\]\]\s+)*(\w+)\b(?!\s*;)|using (\w+) =")
+TYPE = re.compile(r"(?:class|struct|union|enum class|enum)\s+(?:GRANARY_EXPORT\s+|\[\[\w+\]\]\s+)*(\w+)\b(?!\s*;)|using (\w+) =|using detail::([A-Z]\w+);")
 FUNCTION = re.compile(r"  (?![ /#}])(?:.*[\w>&*)] )?(?:~?\w+|operator\S+)\(")
 
 
@@ -33,7 +33,7 @@ def types_of(text):
         elif line.startswith("}  // namespace"):
             spaces.pop()
         elif spaces == ["granary"] and (named := TYPE.match(line)):
-            found.add(named[1] or named[2])
+            found.add(named[1] or named[2] or named[3])
     return found
 
 

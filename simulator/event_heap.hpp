@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Future events by time: the earliest first, in order of insertion among events of one instant, so that runs are
 /// reproducible. O(log size) per operation.
@@ -43,4 +43,4 @@ class GRANARY_EXPORT EventHeap {
   std::uint64_t m_pushed = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -23,16 +23,21 @@ class GRANARY_EXPORT GroundTruth {
   virtual ~GroundTruth() = default;
   /// The duration of the task on the worker; not negative. Must depend only on its arguments, so that runs are
   /// reproducible.
-  [[nodiscard]] virtual Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const = 0;
+  [[nodiscard]] virtual Duration kernel_time(Task const& task, detail::Codelet const& codelet,
+                                             detail::Worker const& worker) const = 0;
   /// True if workers of this kind run the codelet. It may differ from the codelet's kernels, which a simulation never
   /// calls.
-  [[nodiscard]] virtual bool runs_on(Codelet const& codelet, WorkerKind kind) const { return codelet.runs_on(kind); }
+  [[nodiscard]] virtual bool runs_on(detail::Codelet const& codelet, detail::WorkerKind kind) const {
+    return codelet.runs_on(kind);
+  }
   /// Workers of one memory node may share a processor: docs/platforms.md. The part of it, up to 1, that the task uses
   /// while it runs alone; 0: the worker has a processor of its own.
-  [[nodiscard]] virtual double processor_share(Task const&, Codelet const&, Worker const&) const { return 0; }
+  [[nodiscard]] virtual double processor_share(Task const&, detail::Codelet const&, detail::Worker const&) const {
+    return 0;
+  }
   /// The bytes of the value that the task makes of a varying datum, at most `room`. Must depend only on its arguments.
-  [[nodiscard]] virtual Bytes value_bytes(Task const& /*task*/, Access const& /*written*/, DataDescription const&,
-                                          Bytes room) const {
+  [[nodiscard]] virtual Bytes value_bytes(Task const& /*task*/, detail::Access const& /*written*/,
+                                          detail::DataDescription const&, Bytes room) const {
     return room;
   }
 
@@ -40,6 +45,8 @@ class GRANARY_EXPORT GroundTruth {
   /// The task's factor in [1 - jitter, 1 + jitter), independent of the order in which tasks run.
   [[nodiscard]] static double jitter_factor(TaskId task, double jitter, std::uint64_t seed);
 };
+
+namespace detail {
 
 /// Kernels with constant speeds, and a relative jitter that depends on the task's number and a seed.
 class GRANARY_EXPORT ConstantSpeeds final : public GroundTruth {
@@ -63,5 +70,7 @@ class GRANARY_EXPORT ConstantSpeeds final : public GroundTruth {
  private:
   Options m_options;
 };
+
+}  // namespace detail
 
 }  // namespace granary

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Levels that differ by less are equal: sums of rates are not exact.
@@ -149,4 +149,4 @@ void LinkModel::set_rate(Flow& flow, double rate, Instant now) {
   flow.change = now + (left < 0x1p62 ? Duration(static_cast<Duration::rep>(left)) : longest_duration);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

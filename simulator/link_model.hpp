@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The progress of transfers in virtual time. A transfer first waits for its link's latency, without using bandwidth.
 /// Then its bytes flow at the max-min fair rate: the rates of all transfers rise together until a link or bus is full;
@@ -86,4 +86,4 @@ class GRANARY_EXPORT LinkModel {
   Instant m_next{};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -18,8 +18,8 @@ std::string_view on_real_scalars(std::string_view codelet) { return codelet == "
 std::vector<bool> all_of(std::size_t n, bool value) { return std::vector<bool>(n, value); }
 
 // Also keeps the nodes on the routes between kept nodes.
-void keep_routes(Machine const& machine, std::vector<bool>& keep) {
-  Topology const topology(machine);
+void keep_routes(detail::Machine const& machine, std::vector<bool>& keep) {
+  detail::Topology const topology(machine);
   auto const id = [](std::size_t n) { return NodeId(static_cast<std::uint32_t>(n)); };
   auto const ends = keep;
   for (std::size_t i = 0; i < keep.size(); ++i) {
@@ -38,7 +38,8 @@ std::vector<std::uint32_t> renumber(std::vector<bool> const& keep) {
   return numbers;
 }
 
-Machine part_of(Machine const& whole, std::vector<bool> const& nodes, std::vector<bool> const& workers) {
+detail::Machine part_of(detail::Machine const& whole, std::vector<bool> const& nodes,
+                        std::vector<bool> const& workers) {
   auto const new_node = renumber(nodes);
   auto buses = all_of(whole.buses.size(), false);
   for (auto const& link : whole.links) {
@@ -46,14 +47,14 @@ Machine part_of(Machine const& whole, std::vector<bool> const& nodes, std::vecto
     for (auto const bus : link.buses) buses[bus] = true;
   }
   auto const new_bus = renumber(buses);
-  Machine part;
+  detail::Machine part;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     if (nodes[n]) part.add_node(whole.nodes[n]);
   }
   for (std::size_t b = 0; b < buses.size(); ++b) {
     if (buses[b]) part.add_bus(whole.buses[b]);
   }
-  for (Link link : whole.links) {
+  for (detail::Link link : whole.links) {
     if (!nodes[link.from.index()] || !nodes[link.to.index()]) continue;
     link.from = NodeId(new_node[link.from.index()]);
     link.to = NodeId(new_node[link.to.index()]);
@@ -62,7 +63,7 @@ Machine part_of(Machine const& whole, std::vector<bool> const& nodes, std::vecto
   }
   for (std::size_t w = 0; w < workers.size(); ++w) {
     if (!workers[w]) continue;
-    Worker worker = whole.workers[w];
+    detail::Worker worker = whole.workers[w];
     worker.node = NodeId(new_node[worker.node.index()]);
     part.add_worker(std::move(worker));
   }
@@ -71,7 +72,7 @@ Machine part_of(Machine const& whole, std::vector<bool> const& nodes, std::vecto
 
 }  // namespace
 
-double KernelTimes::seconds_per_flop(double flops) const {
+double detail::KernelTimes::seconds_per_flop(double flops) const {
   if (points.empty()) return 1 / flops_per_second;
   auto const per_flop = [](Point const& point) { return point.seconds / point.flops; };
   auto const above = std::ranges::lower_bound(points, flops, {}, &Point::flops);
@@ -82,11 +83,11 @@ double KernelTimes::seconds_per_flop(double flops) const {
   return per_flop(*below) + way * (per_flop(*above) - per_flop(*below));
 }
 
-double KernelTimes::seconds(double flops) const {
+double detail::KernelTimes::seconds(double flops) const {
   return flops > 0 ? flops * seconds_per_flop(flops) : seconds_without_flops;
 }
 
-double KernelTimes::share(double flops) const {
+double detail::KernelTimes::share(double flops) const {
   if (!(flops > 0)) return 0;
   double least = seconds_per_flop(flops);
   double const own = least;
@@ -94,18 +95,18 @@ double KernelTimes::share(double flops) const {
   return least / own;
 }
 
-std::string_view Platform::model_of(Worker const& worker) {
+std::string_view Platform::model_of(detail::Worker const& worker) {
   if (!worker.model.empty()) return worker.model;
-  return worker.kind == WorkerKind::Cpu ? "cpu" : "device";
+  return worker.kind == detail::WorkerKind::Cpu ? "cpu" : "device";
 }
 
-bool Platform::names(std::string_view codelet, Precision precision) const {
+bool Platform::names(std::string_view codelet, detail::Precision precision) const {
   if (kernels[static_cast<std::size_t>(precision)].contains(codelet)) return true;
   return has_complex_scalars(precision) && names(on_real_scalars(codelet), real_precision(precision));
 }
 
-std::optional<KernelTimes> Platform::times(std::string_view codelet, Precision precision,
-                                           std::string_view model) const {
+std::optional<detail::KernelTimes> Platform::times(std::string_view codelet, detail::Precision precision,
+                                                   std::string_view model) const {
   auto const& codelets = kernels[static_cast<std::size_t>(precision)];
   auto const named = codelets.find(codelet);
   if (named != codelets.end()) {
@@ -114,13 +115,13 @@ std::optional<KernelTimes> Platform::times(std::string_view codelet, Precision p
   }
   auto const speed = speeds.find(model);
   if (speed != speeds.end() && speed->second[static_cast<std::size_t>(precision)] > 0) {
-    return KernelTimes{{}, speed->second[static_cast<std::size_t>(precision)]};
+    return detail::KernelTimes{{}, speed->second[static_cast<std::size_t>(precision)]};
   }
   if (!has_complex_scalars(precision)) return std::nullopt;
   return times(on_real_scalars(codelet), real_precision(precision), model);
 }
 
-Duration Platform::kernel_time(std::string_view codelet, double flops, Precision precision,
+Duration Platform::kernel_time(std::string_view codelet, double flops, detail::Precision precision,
                                std::string_view model) const {
   auto const known = times(codelet, precision, model);
   if (!known) {
@@ -130,13 +131,13 @@ Duration Platform::kernel_time(std::string_view codelet, double flops, Precision
   return from_seconds(known->seconds(flops));
 }
 
-std::uint32_t Platform::workers(WorkerKind kind) const {
-  return static_cast<std::uint32_t>(std::ranges::count(machine.workers, kind, &Worker::kind));
+std::uint32_t Platform::workers(detail::WorkerKind kind) const {
+  return static_cast<std::uint32_t>(std::ranges::count(machine.workers, kind, &detail::Worker::kind));
 }
 
 void Platform::select(std::optional<std::uint32_t> gpus, std::optional<std::uint32_t> cpus) {
   auto keep_workers = all_of(machine.workers.size(), true);
-  auto const choose = [&](WorkerKind kind, std::optional<std::uint32_t> wanted, char const* what) {
+  auto const choose = [&](detail::WorkerKind kind, std::optional<std::uint32_t> wanted, char const* what) {
     if (!wanted) return;
     if (*wanted > workers(kind)) {
       throw InvalidArgument("platform '" + name + "' has " + std::to_string(workers(kind)) + " " + what + "; " +
@@ -147,8 +148,8 @@ void Platform::select(std::optional<std::uint32_t> gpus, std::optional<std::uint
       if (machine.workers[w].kind == kind) keep_workers[w] = seen++ < *wanted;
     }
   };
-  choose(WorkerKind::Device, gpus, "device workers");
-  choose(WorkerKind::Cpu, cpus, "CPU workers");
+  choose(detail::WorkerKind::Device, gpus, "device workers");
+  choose(detail::WorkerKind::Cpu, cpus, "CPU workers");
   if (std::ranges::count(keep_workers, true) == 0) {
     throw InvalidArgument("this selection removes all workers of platform '" + name + "'");
   }
@@ -162,7 +163,8 @@ void Platform::select(std::optional<std::uint32_t> gpus, std::optional<std::uint
 }
 
 void Platform::share_devices(std::uint32_t count) {
-  std::uint64_t const all = workers(WorkerKind::Cpu) + std::uint64_t{count} * workers(WorkerKind::Device);
+  std::uint64_t const all =
+      workers(detail::WorkerKind::Cpu) + std::uint64_t{count} * workers(detail::WorkerKind::Device);
   if (count == 0 || all > most_platform_workers) {
     throw InvalidArgument("platform '" + name + "' would have " + std::to_string(all) + " workers with " +
                           std::to_string(count) + " per device; a device has at least 1, a machine at most " +
@@ -171,9 +173,9 @@ void Platform::share_devices(std::uint32_t count) {
   if (count == 1) return;
   if (shared_devices) throw InvalidArgument("the workers of platform '" + name + "' share their devices already");
   shared_devices = true;
-  std::vector<Worker> split;
+  std::vector<detail::Worker> split;
   for (auto const& worker : machine.workers) {
-    if (worker.kind != WorkerKind::Device) {
+    if (worker.kind != detail::WorkerKind::Device) {
       split.push_back(worker);
       continue;
     }
@@ -187,10 +189,11 @@ void Platform::share_devices(std::uint32_t count) {
 }
 
 std::vector<NodeId> Platform::limited_nodes() const {
-  bool const devices = workers(WorkerKind::Device) > 0;
+  bool const devices = workers(detail::WorkerKind::Device) > 0;
   std::vector<NodeId> limited;
   for (auto const& worker : machine.workers) {
-    if (worker.kind != (devices ? WorkerKind::Device : WorkerKind::Cpu) || worker.node == home_node()) continue;
+    if (worker.kind != (devices ? detail::WorkerKind::Device : detail::WorkerKind::Cpu) || worker.node == home_node())
+      continue;
     if (std::ranges::find(limited, worker.node) == limited.end()) limited.push_back(worker.node);
   }
   return limited;
@@ -207,8 +210,8 @@ void Platform::limit(Bytes capacity) {
 
 void Platform::share_directions() {
   auto& links = machine.links;
-  auto const opposite_of = [&](Link const& link) {
-    return std::ranges::find_if(links, [&](Link const& o) { return o.from == link.to && o.to == link.from; });
+  auto const opposite_of = [&](detail::Link const& link) {
+    return std::ranges::find_if(links, [&](detail::Link const& o) { return o.from == link.to && o.to == link.from; });
   };
   // The links that cross each bus, as ends, before and after they are turned.
   using Ends = std::set<std::pair<NodeId, NodeId>>;
@@ -253,15 +256,15 @@ void Platform::share_directions() {
 }
 
 NodeId Platform::home_node() const {
-  for (auto const kind : {NodeKind::Disk, NodeKind::Host}) {
-    auto const found = std::ranges::find(machine.nodes, kind, &MemoryNode::kind);
+  for (auto const kind : {detail::NodeKind::Disk, detail::NodeKind::Host}) {
+    auto const found = std::ranges::find(machine.nodes, kind, &detail::MemoryNode::kind);
     if (found != machine.nodes.end()) return NodeId(static_cast<std::uint32_t>(found - machine.nodes.begin()));
   }
   throw InvalidArgument("platform '" + name + "' has neither a disk nor a host node for the data");
 }
 
 bool Platform::home_in_place() const {
-  return std::ranges::find(machine.workers, home_node(), &Worker::node) != machine.workers.end();
+  return std::ranges::find(machine.workers, home_node(), &detail::Worker::node) != machine.workers.end();
 }
 
 }  // namespace granary

@@ -20,6 +20,8 @@ namespace granary {
 /// The search for names is linear.
 inline constexpr std::size_t most_platform_workers = 16384;
 
+namespace detail {
+
 /// The kernel times of one codelet on one model of worker.
 struct GRANARY_EXPORT KernelTimes {
   struct Point {
@@ -39,6 +41,8 @@ struct GRANARY_EXPORT KernelTimes {
   [[nodiscard]] double share(double flops) const;
 };
 
+}  // namespace detail
+
 /// A machine and the times of its kernels, read from a file: docs/platforms.md.
 ///
 /// ```cpp
@@ -48,9 +52,8 @@ struct GRANARY_EXPORT KernelTimes {
 /// platform.share_devices(4);  // each GPU is four workers, as with four streams
 /// platform.limit(1_GiB);  // of each GPU's memory
 /// assert(platform.workers(granary::WorkerKind::Device) == 8);
-/// auto const time = platform.kernel_time("gemm", 7e9, granary::Precision::Double, "gpu");  // at 7 TFlop/s or less
-/// assert(time >= std::chrono::milliseconds(1));
-/// platform.write("v100x2-1GiB.json", /*overwrite=*/true);
+/// auto const time = platform.kernel_time("gemm", 7e9, granary::Precision::Double, "gpu");  // at 7 TFlop/s or
+/// less assert(time >= std::chrono::milliseconds(1)); platform.write("v100x2-1GiB.json", /*overwrite=*/true);
 /// ```
 class GRANARY_EXPORT Platform {
  public:
@@ -87,35 +90,35 @@ class GRANARY_EXPORT Platform {
   [[nodiscard]] NodeId home_node() const;
   /// True if the home node has workers, which use the data in place: DataDescription::in_place.
   [[nodiscard]] bool home_in_place() const;
-  [[nodiscard]] std::uint32_t workers(WorkerKind kind) const;
+  [[nodiscard]] std::uint32_t workers(detail::WorkerKind kind) const;
 
   /// True if the platform has times of this codelet, for any model; see `times` for complex scalars.
-  [[nodiscard]] bool names(std::string_view codelet, Precision precision) const;
+  [[nodiscard]] bool names(std::string_view codelet, detail::Precision precision) const;
   /// The codelet's times on workers of the model: as given in the file, or at the model's default speed if the file
   /// does not name the codelet; empty if there is neither. On complex scalars, if the file has neither, the times of
   /// the operation on real scalars, by the number of real operations.
-  [[nodiscard]] std::optional<KernelTimes> times(std::string_view codelet, Precision precision,
-                                                 std::string_view model) const;
+  [[nodiscard]] std::optional<detail::KernelTimes> times(std::string_view codelet, detail::Precision precision,
+                                                         std::string_view model) const;
   /// The time of a kernel of `flops` operations, without jitter; 10 µs when it has none. Throws InvalidArgument when
   /// there are no times.
-  [[nodiscard]] Duration kernel_time(std::string_view codelet, double flops, Precision precision,
+  [[nodiscard]] Duration kernel_time(std::string_view codelet, double flops, detail::Precision precision,
                                      std::string_view model) const;
   /// The model of a worker: its own, or "cpu" or "device" by its kind.
-  [[nodiscard]] static std::string_view model_of(Worker const& worker);
+  [[nodiscard]] static std::string_view model_of(detail::Worker const& worker);
 
-  using ByModel = std::map<std::string, KernelTimes, std::less<>>;
+  using ByModel = std::map<std::string, detail::KernelTimes, std::less<>>;
   using ByCodelet = std::map<std::string, ByModel, std::less<>>;
 
   std::string name;
   std::string source;  ///< source of the figures
-  Machine machine;
+  detail::Machine machine;
   std::array<ByCodelet, precisions> kernels;
   std::map<std::string, std::array<double, precisions>, std::less<>> speeds;  ///< flops per second by model; 0: none
   double jitter = 0;                   ///< in [0, 1): the times of kernels vary by a factor in [1 - jitter, 1 + jitter)
   std::optional<std::uint32_t> depth;  ///< tasks for which data are fetched ahead (PlannerOptions::depth)
   bool shared_devices = false;         ///< the device workers of a node share its speed
-  std::optional<Network> network;      ///< between nodes that are such platforms; absent: none known
-  std::uint32_t device_issue = 0;      ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: default
+  std::optional<detail::Network> network;  ///< between nodes that are such platforms; absent: none known
+  std::uint32_t device_issue = 0;  ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: default
 };
 
 }  // namespace granary

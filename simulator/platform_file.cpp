@@ -129,28 +129,28 @@ std::size_t one_of(Field const& field, std::array<char const*, N> const& names) 
   field.refuse("the known ones are: " + known);
 }
 
-void read_nodes(Field const& list, Machine& machine) {
+void read_nodes(Field const& list, detail::Machine& machine) {
   list.each(most_nodes, [&](Field const& node) {
     node.object({"name", "kind", "capacity"});
     machine.add_node({.name = node["name"].new_name(machine.nodes),
-                      .kind = static_cast<NodeKind>(one_of(node["kind"], node_kind_names)),
+                      .kind = static_cast<detail::NodeKind>(one_of(node["kind"], node_kind_names)),
                       .capacity = node.has("capacity") ? node["capacity"].whole(unbounded) : unbounded});
   });
 }
 
-void read_buses(Field const& list, Machine& machine) {
+void read_buses(Field const& list, detail::Machine& machine) {
   list.each(most_links, [&](Field const& bus) {
     bus.object({"name", "bandwidth"});
     machine.add_bus({bus["name"].new_name(machine.buses), bus["bandwidth"].bandwidth()});
   });
 }
 
-void read_links(Field const& list, Machine& machine) {
+void read_links(Field const& list, detail::Machine& machine) {
   list.each(most_links, [&](Field const& field) {
     field.object({"from", "to", "bandwidth", "latency", "width", "buses", "in_order", "both_ways"});
-    Link link{.from = NodeId(field["from"].index_in(machine.nodes, "node")),
-              .to = NodeId(field["to"].index_in(machine.nodes, "node")),
-              .bandwidth = field["bandwidth"].bandwidth()};
+    detail::Link link{.from = NodeId(field["from"].index_in(machine.nodes, "node")),
+                      .to = NodeId(field["to"].index_in(machine.nodes, "node")),
+                      .bandwidth = field["bandwidth"].bandwidth()};
     if (link.from == link.to) field["to"].refuse("a link must connect two different nodes");
     if (field.has("latency")) link.latency = field["latency"].latency();
     if (field.has("width")) link.width = static_cast<std::uint32_t>(field["width"].whole(1U << 16U));
@@ -166,17 +166,17 @@ void read_links(Field const& list, Machine& machine) {
   });
 }
 
-Network read_network(Field const& field) {
+detail::Network read_network(Field const& field) {
   field.object({"bandwidth", "latency"});
   return {field["bandwidth"].bandwidth(), field.has("latency") ? field["latency"].latency() : Duration{0}};
 }
 
-void read_workers(Field const& list, Machine& machine) {
+void read_workers(Field const& list, detail::Machine& machine) {
   list.each(most_platform_workers, [&](Field const& field) {
     field.object({"name", "node", "kind", "model", "peak", "count"});
-    Worker worker{.name = field["name"].text(),
-                  .node = NodeId(field["node"].index_in(machine.nodes, "node")),
-                  .kind = static_cast<WorkerKind>(one_of(field["kind"], worker_kind_names))};
+    detail::Worker worker{.name = field["name"].text(),
+                          .node = NodeId(field["node"].index_in(machine.nodes, "node")),
+                          .kind = static_cast<detail::WorkerKind>(one_of(field["kind"], worker_kind_names))};
     if (field.has("model")) worker.model = field["model"].text();
     if (field.has("peak")) worker.peak_flops = field["peak"].speed();
     if (!field.has("count")) {
@@ -189,9 +189,9 @@ void read_workers(Field const& list, Machine& machine) {
       field["count"].refuse("a machine has at most " + std::to_string(most_platform_workers) + " workers");
     }
     for (std::uint64_t i = 0; i < count; ++i) {
-      Worker one = worker;
+      detail::Worker one = worker;
       one.name += " " + std::to_string(i);
-      if (std::ranges::find(machine.workers, one.name, &Worker::name) != machine.workers.end()) {
+      if (std::ranges::find(machine.workers, one.name, &detail::Worker::name) != machine.workers.end()) {
         field["name"].refuse("a worker '" + one.name + "' exists already");
       }
       machine.add_worker(std::move(one));
@@ -199,9 +199,9 @@ void read_workers(Field const& list, Machine& machine) {
   });
 }
 
-KernelTimes read_times(Field const& field) {
+detail::KernelTimes read_times(Field const& field) {
   if (!field.is_list()) return {{}, field.speed()};
-  KernelTimes times;
+  detail::KernelTimes times;
   field.each(most_links, [&](Field const& pair) {
     if (!pair.is_list() || pair.size() != 2) pair.refuse("a pair of flops and seconds is expected");
     std::vector<double> values;
@@ -248,14 +248,14 @@ void check_models(Field const& workers, Platform const& platform) {
   }
 }
 
-json times_to_json(KernelTimes const& times) {
+json times_to_json(detail::KernelTimes const& times) {
   if (times.points.empty()) return times.flops_per_second;
   json points = json::array();
   for (auto const& point : times.points) points.push_back({point.flops, point.seconds});
   return points;
 }
 
-json machine_to_json(Machine const& machine) {
+json machine_to_json(detail::Machine const& machine) {
   json nodes = json::array();
   json buses = json::array();
   json links = json::array();
@@ -324,7 +324,7 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
   platform.shared_devices = top.has("shared_devices") && top["shared_devices"].yes();
   if (top.has("network")) platform.network = read_network(top["network"]);
   try {
-    Topology const reachable(platform.machine);
+    detail::Topology const reachable(platform.machine);
     static_cast<void>(platform.home_node());
   } catch (InvalidArgument const& error) {
     throw InvalidArgument("platform file '" + origin + "': " + error.what());

@@ -23,7 +23,7 @@ void check_share(char const* what, double value) {
 
 }  // namespace
 
-Precision precision_of(Codelet const& codelet, Precision otherwise) {
+detail::Precision precision_of(detail::Codelet const& codelet, detail::Precision otherwise) {
   return precision_of_letter(codelet.variant).value_or(otherwise);
 }
 
@@ -37,36 +37,38 @@ PlatformTruth::PlatformTruth(Platform const& platform, Options options) : m_plat
   }
 }
 
-double PlatformTruth::factor(Codelet const& codelet, WorkerKind kind) const {
+double PlatformTruth::factor(detail::Codelet const& codelet, detail::WorkerKind kind) const {
   if (m_options.error == 0) return m_options.scale;
   // Unlike an estimator's factors with the same seed.
-  Random random(stable_hash(codelet.name) ^ (m_options.error_seed * 0x2545f4914f6cdd1dU + 1));
+  detail::Random random(stable_hash(codelet.name) ^ (m_options.error_seed * 0x2545f4914f6cdd1dU + 1));
   double uniform = random.uniform();
   for (std::size_t k = 0; k < static_cast<std::size_t>(kind); ++k) uniform = random.uniform();
   return m_options.scale * (1 + m_options.error * (2 * uniform - 1));
 }
 
-Duration PlatformTruth::kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const {
+Duration PlatformTruth::kernel_time(Task const& task, detail::Codelet const& codelet,
+                                    detail::Worker const& worker) const {
   auto const exact = m_platform.kernel_time(codelet.name, task.flops, precision_of(codelet, m_options.precision),
                                             Platform::model_of(worker));
   double const factor = this->factor(codelet, worker.kind) * jitter_factor(task.id, *m_options.jitter, m_options.seed);
   return factor == 1 ? exact : from_seconds(seconds(exact) * factor);
 }
 
-double PlatformTruth::processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const {
-  if (!m_platform.shared_devices || worker.kind != WorkerKind::Device) return 0;
+double PlatformTruth::processor_share(Task const& task, detail::Codelet const& codelet,
+                                      detail::Worker const& worker) const {
+  if (!m_platform.shared_devices || worker.kind != detail::WorkerKind::Device) return 0;
   auto const times =
       m_platform.times(codelet.name, precision_of(codelet, m_options.precision), Platform::model_of(worker));
   return times ? times->share(task.flops) : 0;
 }
 
-bool PlatformTruth::runs_on(Codelet const& codelet, WorkerKind kind) const {
+bool PlatformTruth::runs_on(detail::Codelet const& codelet, detail::WorkerKind kind) const {
   auto const precision = precision_of(codelet, m_options.precision);
   if (!m_platform.names(codelet.name, precision) && !codelet.runs_on(kind)) return false;
   // All workers of the kind, since any of them may run a group's tasks.
   auto const& workers = m_platform.machine.workers;
-  bool const any = std::ranges::any_of(workers, [&](Worker const& w) { return w.kind == kind; });
-  return any && std::ranges::all_of(workers, [&](Worker const& w) {
+  bool const any = std::ranges::any_of(workers, [&](detail::Worker const& w) { return w.kind == kind; });
+  return any && std::ranges::all_of(workers, [&](detail::Worker const& w) {
            return w.kind != kind || m_platform.times(codelet.name, precision, Platform::model_of(w)).has_value();
          });
 }
@@ -80,15 +82,15 @@ PlatformEstimator::PlatformEstimator(Platform const& platform, Options options)
 std::vector<std::uint32_t> PlatformEstimator::sharing() const {
   std::vector<std::uint32_t> counts(m_platform.machine.nodes.size());
   for (auto const& worker : m_platform.machine.workers) {
-    if (worker.kind == WorkerKind::Device) ++counts[worker.node.index()];
+    if (worker.kind == detail::WorkerKind::Device) ++counts[worker.node.index()];
   }
   return counts;
 }
 
-void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
+void PlatformEstimator::codelet_added(detail::CodeletId id, detail::Codelet const& codelet) {
   if (id.index() >= m_shares.size()) m_shares.resize(id.index() + 1);
   auto const precision = precision_of(codelet, m_options.precision);
-  Random random(m_options.seed ^ stable_hash(codelet.name));
+  detail::Random random(m_options.seed ^ stable_hash(codelet.name));
   auto const together = sharing();
   for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
     double const factor = 1 + m_options.error * (2 * random.uniform() - 1);
@@ -96,8 +98,9 @@ void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
     std::uint32_t known = 0;
     for (auto const& worker : m_platform.machine.workers) {
       auto const model = Platform::model_of(worker);
-      if (worker.kind != static_cast<WorkerKind>(kind) || !m_platform.times(codelet.name, precision, model)) continue;
-      bool const shared = m_platform.shared_devices && worker.kind == WorkerKind::Device;
+      if (worker.kind != static_cast<detail::WorkerKind>(kind) || !m_platform.times(codelet.name, precision, model))
+        continue;
+      bool const shared = m_platform.shared_devices && worker.kind == detail::WorkerKind::Device;
       ++models[{model, shared ? together[worker.node.index()] : 1}];
       ++known;
     }
@@ -111,7 +114,7 @@ void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
   }
 }
 
-Duration PlatformEstimator::kernel_time(CodeletId codelet, double flops, WorkerKind kind) const {
+Duration PlatformEstimator::kernel_time(detail::CodeletId codelet, double flops, detail::WorkerKind kind) const {
   double time = 0;
   for (auto const& share : m_shares.at(codelet.index())[static_cast<std::size_t>(kind)]) {
     double const slowdown = share.together > 1 ? std::max(1.0, share.together * share.times.share(flops)) : 1;

@@ -22,14 +22,15 @@ namespace granary {
 /// granary::PlatformTruth const truth(platform, {.jitter = 0.05});        // the times of kernels vary by 5 %
 /// granary::PlatformEstimator const estimator(platform, {.error = 0.2});  // policies misjudge them by 20 %
 /// granary::Codelet const gemm{.name = "gemm", .variant = "d"};
-/// assert(truth.runs_on(gemm, granary::WorkerKind::Device) && !truth.runs_on(gemm, granary::WorkerKind::Cpu));
+/// assert(truth.runs_on(gemm, granary::WorkerKind::Device) && !truth.runs_on(gemm,
+/// granary::WorkerKind::Cpu));
 /// ```
 class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
  public:
   struct Options {
-    Precision precision = Precision::Single;  ///< for codelets without a variant
-    std::optional<double> jitter{};           ///< in [0, 1), instead of the platform's
-    std::uint64_t seed = 0;                   ///< of the jitter: one draw per task
+    detail::Precision precision = detail::Precision::Single;  ///< for codelets without a variant
+    std::optional<double> jitter{};                           ///< in [0, 1), instead of the platform's
+    std::uint64_t seed = 0;                                   ///< of the jitter: one draw per task
     /// In [0, 1): all times of a codelet on a kind of worker are multiplied by a factor from [1 - error, 1 + error).
     /// The policies' estimates, by a PlatformEstimator, keep the platform's times.
     double error = 0;
@@ -42,11 +43,13 @@ class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
   explicit PlatformTruth(Platform const& platform) : PlatformTruth(platform, Options{}) {}
   PlatformTruth(Platform const& platform, Options options);
   /// Throws InvalidArgument when the platform states no time for it.
-  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override;
-  [[nodiscard]] bool runs_on(Codelet const& codelet, WorkerKind kind) const override;
-  [[nodiscard]] double processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const override;
+  [[nodiscard]] Duration kernel_time(Task const& task, detail::Codelet const& codelet,
+                                     detail::Worker const& worker) const override;
+  [[nodiscard]] bool runs_on(detail::Codelet const& codelet, detail::WorkerKind kind) const override;
+  [[nodiscard]] double processor_share(Task const& task, detail::Codelet const& codelet,
+                                       detail::Worker const& worker) const override;
   /// The factor on the times of the codelet on this kind of worker, apart from jitter.
-  [[nodiscard]] double factor(Codelet const& codelet, WorkerKind kind) const;
+  [[nodiscard]] double factor(detail::Codelet const& codelet, detail::WorkerKind kind) const;
 
  private:
   Platform const& m_platform;
@@ -59,21 +62,21 @@ class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
 class GRANARY_EXPORT PlatformEstimator final : public Estimator {
  public:
   struct Options {
-    Precision precision = Precision::Single;  ///< for codelets without a variant
-    double error = 0;                         ///< in [0, 1)
-    std::uint64_t seed = 0;                   ///< of the factors
+    detail::Precision precision = detail::Precision::Single;  ///< for codelets without a variant
+    double error = 0;                                         ///< in [0, 1)
+    std::uint64_t seed = 0;                                   ///< of the factors
   };
 
   /// The platform must outlive the estimator. Throws InvalidArgument when the error is out of range.
   explicit PlatformEstimator(Platform const& platform) : PlatformEstimator(platform, Options{}) {}
   PlatformEstimator(Platform const& platform, Options options);
-  void codelet_added(CodeletId id, Codelet const& codelet) override;
-  [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
-  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
+  void codelet_added(detail::CodeletId id, detail::Codelet const& codelet) override;
+  [[nodiscard]] Duration kernel_time(detail::CodeletId codelet, double flops, detail::WorkerKind kind) const override;
+  void observe_kernel(detail::CodeletId, double, detail::WorkerKind, Duration) override {}
 
  private:
   struct Share {
-    KernelTimes times;
+    detail::KernelTimes times;
     double weight;    // the share of the kind's workers with these times, times the factor
     double together;  // workers that share the device with it, itself included
   };
@@ -83,10 +86,11 @@ class GRANARY_EXPORT PlatformEstimator final : public Estimator {
 
   Platform const& m_platform;
   Options m_options;
-  std::vector<std::array<Shares, worker_kinds>> m_shares;  // by codelet
+  std::vector<std::array<Shares, detail::worker_kinds>> m_shares;  // by codelet
 };
 
 /// The precision of a codelet's variant, or `otherwise` if it names none.
-[[nodiscard]] GRANARY_EXPORT Precision precision_of(Codelet const& codelet, Precision otherwise);
+[[nodiscard]] GRANARY_EXPORT detail::Precision precision_of(detail::Codelet const& codelet,
+                                                            detail::Precision otherwise);
 
 }  // namespace granary

@@ -2,9 +2,7 @@
 #include <granary/detail/core/planner/planner.hpp>
 #include <granary/detail/simulator/reload_counter.hpp>
 
-namespace granary {
-
-using namespace detail;
+namespace granary::detail {
 
 void ReloadCounter::performed(Command const& command) {
   if (auto const* const copy = std::get_if<CopyCommand>(&command)) {
@@ -45,4 +43,4 @@ void ReloadCounter::grow(DataId data) {
   if (m_held.size() < (data.index() + 1) * m_nodes) m_held.resize((data.index() + 1) * m_nodes);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Counts the copies of values to a node that has held them before.
-class GRANARY_EXPORT ReloadCounter final : public detail::PlannerObserver {
+class GRANARY_EXPORT ReloadCounter final : public PlannerObserver {
  public:
   explicit ReloadCounter(std::size_t nodes) : m_nodes(nodes) {}
   /// A copy of the datum's current value to the node's memory starts.
@@ -24,7 +24,7 @@ class GRANARY_EXPORT ReloadCounter final : public detail::PlannerObserver {
   [[nodiscard]] Bytes bytes() const { return m_bytes; }
 
  private:
-  void performed(detail::Command const& command) override;
+  void performed(Command const& command) override;
   void grow(DataId data);
 
   std::size_t m_nodes;
@@ -33,4 +33,4 @@ class GRANARY_EXPORT ReloadCounter final : public detail::PlannerObserver {
   Bytes m_bytes = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -3,16 +3,16 @@
 
 namespace granary {
 
-TransferKind transfer_kind(Machine const& machine, Link const& link) {
-  NodeKind const from = machine[link.from].kind;
-  NodeKind const to = machine[link.to].kind;
-  if (from == NodeKind::Peers) return TransferKind::Received;
-  if (from == NodeKind::Disk) return TransferKind::DiskRead;
-  if (to == NodeKind::Disk) return TransferKind::DiskWrite;
-  if (from == NodeKind::Device) {
-    return to == NodeKind::Device ? TransferKind::DeviceToDevice : TransferKind::DeviceToHost;
+detail::TransferKind transfer_kind(detail::Machine const& machine, detail::Link const& link) {
+  detail::NodeKind const from = machine[link.from].kind;
+  detail::NodeKind const to = machine[link.to].kind;
+  if (from == detail::NodeKind::Peers) return detail::TransferKind::Received;
+  if (from == detail::NodeKind::Disk) return detail::TransferKind::DiskRead;
+  if (to == detail::NodeKind::Disk) return detail::TransferKind::DiskWrite;
+  if (from == detail::NodeKind::Device) {
+    return to == detail::NodeKind::Device ? detail::TransferKind::DeviceToDevice : detail::TransferKind::DeviceToHost;
   }
-  return to == NodeKind::Device ? TransferKind::HostToDevice : TransferKind::HostToHost;
+  return to == detail::NodeKind::Device ? detail::TransferKind::HostToDevice : detail::TransferKind::HostToHost;
 }
 
 Bytes SimulationReport::bytes() const {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // Ends are rounded up to whole nanoseconds, so less than this is left then.
@@ -60,4 +60,4 @@ void SharedProcessors::find_next() {
 
 double SharedProcessors::slowdown(NodeId node) const { return std::max(1.0, m_load[node.index()]); }
 
-}  // namespace granary
+}  // namespace granary::detail

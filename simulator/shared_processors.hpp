@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The progress, in virtual time, of tasks whose workers share a processor: GroundTruth::processor_share. A task runs
 /// at full speed while the shares of all tasks on its processor add up to at most 1; otherwise each is slowed down by
@@ -18,10 +18,10 @@ namespace granary {
 ///
 /// ```cpp
 /// using namespace std::chrono_literals;
-/// granary::SharedProcessors gpu;  // two streams, with kernels that fill three quarters of it
-/// gpu.start(granary::WorkerId(0), granary::NodeId(1), 0.75, 3ms, granary::Instant{});
-/// gpu.start(granary::WorkerId(1), granary::NodeId(1), 0.75, 3ms, granary::Instant{});
-/// assert(*gpu.next_end() - granary::Instant{} == 4500us);
+/// granary::detail::SharedProcessors gpu;  // two streams, with kernels that fill three quarters of it
+/// gpu.start(granary::detail::WorkerId(0), granary::NodeId(1), 0.75, 3ms, granary::detail::Instant{});
+/// gpu.start(granary::detail::WorkerId(1), granary::NodeId(1), 0.75, 3ms, granary::detail::Instant{});
+/// assert(*gpu.next_end() - granary::detail::Instant{} == 4500us);
 /// assert(gpu.advance(*gpu.next_end()).size() == 2);
 /// ```
 class GRANARY_EXPORT SharedProcessors {
@@ -64,4 +64,4 @@ class GRANARY_EXPORT SharedProcessors {
   Instant m_next{};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

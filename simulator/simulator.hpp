@@ -36,6 +36,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// The cost of decisions in virtual time. The planner is one resource: it handles one event at a time while later ones
 /// wait, and the resulting commands are performed when its decision ends. Submission costs nothing.
 struct GRANARY_EXPORT DecisionCost {
@@ -48,19 +50,21 @@ struct GRANARY_EXPORT DecisionCost {
   [[nodiscard]] static DecisionCost per_committed_task(Duration cost) { return {Kind::PerTask, cost}; }
 };
 
+}  // namespace detail
+
 struct GRANARY_EXPORT SimulatorOptions {
-  PlannerOptions planner{};
+  detail::PlannerOptions planner{};
   /// As EngineOptions::booking: a submission that would sleep lets virtual time pass until it wakes. All tasks that are
   /// submitted before `run` without a sleep exist at time 0, so that policies know the whole graph.
   BookingOptions booking{};
-  DecisionCost charge_decisions{};
+  detail::DecisionCost charge_decisions{};
   /// Every codelet is restartable if the scheduler aborts tasks: nothing is computed here, so no body has to poll.
   bool all_restartable = false;
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
   FaultPlan faults{};
   /// Workers that become slower, as a device that clocks down.
-  std::vector<SlowWorkers::From> slow{};
+  std::vector<detail::SlowWorkers::From> slow{};
   TraceOptions trace{};
   /// Told all events, commands and notices; they must outlive the run.
   std::vector<detail::PlannerObserver*> observers{};
@@ -81,9 +85,10 @@ struct GRANARY_EXPORT SimulatorOptions {
 /// auto const platform = granary::Platform::find("v100x1");
 /// granary::PlatformTruth const truth(platform);
 /// granary::PlatformEstimator estimator(platform);
-/// granary::Simulator simulator(granary::Topology(platform.machine), granary::make_policies("darts", "luf"), estimator,
+/// granary::Simulator simulator(granary::Topology(platform.machine), granary::make_policies("darts", "luf"),
+/// estimator,
 ///                              truth);
-/// granary::TiledCholesky const cholesky({.tiles = 10, .tile = 960});
+/// granary::workloads::TiledCholesky const cholesky({.tiles = 10, .tile = 960});
 /// cholesky.submit(simulator, {platform.home_node(), platform.home_in_place()});
 /// granary::SimulationReport const report = simulator.run();
 /// auto const seconds = granary::seconds(report.end.time_since_epoch());
@@ -94,17 +99,17 @@ struct GRANARY_EXPORT SimulatorOptions {
 class GRANARY_EXPORT Simulator final : public Submitter {
  public:
   /// The estimator and the ground truth must outlive the simulator.
-  Simulator(Topology topology, PolicySet policies, Estimator& estimator, GroundTruth const& truth,
+  Simulator(detail::Topology topology, PolicySet policies, Estimator& estimator, GroundTruth const& truth,
             SimulatorOptions options = {});
 
   /// The ground truth determines the workers that run the codelet, independently of its kernels.
-  CodeletId add_codelet(Codelet codelet) override;
-  DataId add_data(DataDescription description) override { return add_data(std::move(description), {}); }
-  DataId add_data(DataDescription description, std::span<FixedPlace const> places,
-                  std::span<SharedBytes const> shares = {});
+  detail::CodeletId add_codelet(detail::Codelet codelet) override;
+  DataId add_data(detail::DataDescription description) override { return add_data(std::move(description), {}); }
+  DataId add_data(detail::DataDescription description, std::span<detail::FixedPlace const> places,
+                  std::span<detail::SharedBytes const> shares = {});
   void release_data(DataId data) override;
   /// Parameters are dropped, except those that the codelet's expansion or `result_bytes` reads: nothing is computed.
-  TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
+  TaskId submit(TaskSubmission const& submission, detail::Parameters parameters = {}) override;
   /// Writes the present values to the homes; see FlushHomes.
   void flush(DataId data = {}) { accept(detail::FlushHomes{data}); }
   /// The application changes values in its own memory; see HomesMayChange and PlaceChanged.
@@ -123,9 +128,9 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void end_external(detail::Event const& end) { answer(end); }
 
   /// The instant of the next event; empty when none is pending.
-  [[nodiscard]] std::optional<Instant> next_event() const;
+  [[nodiscard]] std::optional<detail::Instant> next_event() const;
   /// Lets time pass until `at`, which is not after the next event.
-  void pass_to(Instant at) { advance_to(std::max(at, m_now)); }
+  void pass_to(detail::Instant at) { advance_to(std::max(at, m_now)); }
 
   /// Performs the next event; false when none is pending. Throws InvalidArgument when it is 146 years or more after the
   /// start (`longest_duration`).
@@ -139,7 +144,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// Nothing is left to do for what was submitted, but to write final values to the homes (`flush`).
   [[nodiscard]] bool idle() const { return m_planner.idle() && !m_deciding; }
 
-  [[nodiscard]] Instant now() const { return m_now; }
+  [[nodiscard]] detail::Instant now() const { return m_now; }
   [[nodiscard]] detail::Planner const& planner() const { return m_planner; }
   /// The record of what has ended so far; empty unless SimulatorOptions::trace asks for it. O(events).
   [[nodiscard]] Trace trace() const { return m_recorder ? m_recorder->trace() : Trace{}; }
@@ -151,10 +156,10 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   };
   struct Lane {
     std::deque<Given> queue;
-    bool started = false;   // the first task is running
-    Instant began{};        // when it did
-    bool helps = false;     // runs an inner task
-    std::uint32_t run = 0;  // counts the starts and stops of tasks
+    bool started = false;     // the first task is running
+    detail::Instant began{};  // when it did
+    bool helps = false;       // runs an inner task
+    std::uint32_t run = 0;    // counts the starts and stops of tasks
     bool last_failed = false;
     Duration busy{0};
     std::uint64_t tasks = 0;
@@ -162,30 +167,31 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   };
   // A task that runs as an inner graph.
   struct InnerRun {
-    InnerRun(AccessList const& accesses, WorkerId worker, Instant now) : graph(accesses), parent(worker), start(now) {}
-    InnerGraph graph;
-    WorkerId parent;
-    Instant start;
+    InnerRun(detail::AccessList const& accesses, detail::WorkerId worker, detail::Instant now)
+        : graph(accesses), parent(worker), start(now) {}
+    detail::InnerGraph graph;
+    detail::WorkerId parent;
+    detail::Instant start;
     Duration busy{0};
   };
   struct TaskEnds {
-    WorkerId worker;
+    detail::WorkerId worker;
     Duration duration;
-    Instant start;
+    detail::Instant start;
     std::uint32_t run;  // as in Lane: another one there means that the task was stopped before
     enum class How : std::uint8_t { Ran, Skipped, Returned, Stopped } how = How::Ran;
   };
   struct InnerEnds {
-    WorkerId worker;
+    detail::WorkerId worker;
     Duration duration;
     InnerRun* run;
     TaskId task;  // of the run's graph
   };
   struct CopyAnswers {
-    TransferId transfer;
+    detail::TransferId transfer;
   };
   struct Recall {
-    WorkerId worker;
+    detail::WorkerId worker;
     TaskId task;
   };
   struct DecisionEnds {};
@@ -203,7 +209,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void answer(detail::Event event);
   void decide(detail::Event const& event);
   [[nodiscard]] Duration charged(Duration wall, std::uint64_t committed) const;
-  void advance_to(Instant at);
+  void advance_to(detail::Instant at);
   void accept(detail::Event const& event);
   void after_event();
   void perform_commands();
@@ -214,40 +220,40 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void perform(detail::ShipCommand const& command);
   void perform(detail::RetireCommand const& command);
   void perform(detail::ForgetCommand const& command);
-  void start_front(WorkerId worker);
-  detail::RunCommand take_front(WorkerId worker);
-  [[nodiscard]] bool may_return_front(WorkerId worker) const;
-  [[nodiscard]] bool faulty_front(WorkerId worker, std::set<TaskId>& tasks);
-  void return_front(WorkerId worker, bool changed, detail::TaskTimes const& times = {});
-  void end_front(WorkerId worker, Duration work, Instant start, Instant end);
+  void start_front(detail::WorkerId worker);
+  detail::RunCommand take_front(detail::WorkerId worker);
+  [[nodiscard]] bool may_return_front(detail::WorkerId worker) const;
+  [[nodiscard]] bool faulty_front(detail::WorkerId worker, std::set<TaskId>& tasks);
+  void return_front(detail::WorkerId worker, bool changed, detail::TaskTimes const& times = {});
+  void end_front(detail::WorkerId worker, Duration work, detail::Instant start, detail::Instant end);
   void size_results(detail::RunCommand const& run);
   [[nodiscard]] Duration delay(Duration most);
 
   // inner_runs.cpp
-  [[nodiscard]] bool start_as_graph(WorkerId worker);
-  [[nodiscard]] bool scarce(WorkerGroup const& group, GroupId id) const;
+  [[nodiscard]] bool start_as_graph(detail::WorkerId worker);
+  [[nodiscard]] bool scarce(detail::WorkerGroup const& group, GroupId id) const;
   void share_inner_tasks();
-  bool help(WorkerId worker, InnerRun* preferred);
+  bool help(detail::WorkerId worker, InnerRun* preferred);
 
   detail::Planner m_planner;
   GroundTruth const& m_truth;
   SimulatorOptions m_options;
   std::unique_ptr<detail::TraceRecorder> m_recorder;  // null: nothing is recorded
-  LinkModel m_links;
-  SharedProcessors m_shared;
-  SlowWorkers m_slow;
-  EventHeap<TimedEvent> m_heap;
-  std::vector<Lane> m_lanes;                                   // by worker
-  std::set<TransferId> m_bad_copies;                           // in flight, and will fail
-  std::vector<detail::Command> m_commands;                     // being performed
-  std::vector<WorkerId> m_given;                               // workers that got a task from these
-  std::deque<detail::Event> m_inbox;                           // events that wait for the current decision
-  PagedArray<TaskId, Parameters> m_parameters;                 // of tasks whose codelets read them
-  Parameters m_submitted;                                      // of the task that is being submitted
-  std::vector<std::vector<std::unique_ptr<InnerRun>>> m_runs;  // by group
-  ReloadCounter m_reloads;
-  Random m_random;
-  Instant m_now{};
+  detail::LinkModel m_links;
+  detail::SharedProcessors m_shared;
+  detail::SlowWorkers m_slow;
+  detail::EventHeap<TimedEvent> m_heap;
+  std::vector<Lane> m_lanes;                                    // by worker
+  std::set<detail::TransferId> m_bad_copies;                    // in flight, and will fail
+  std::vector<detail::Command> m_commands;                      // being performed
+  std::vector<detail::WorkerId> m_given;                        // workers that got a task from these
+  std::deque<detail::Event> m_inbox;                            // events that wait for the current decision
+  detail::PagedArray<TaskId, detail::Parameters> m_parameters;  // of tasks whose codelets read them
+  detail::Parameters m_submitted;                               // of the task that is being submitted
+  std::vector<std::vector<std::unique_ptr<InnerRun>>> m_runs;   // by group
+  detail::ReloadCounter m_reloads;
+  detail::Random m_random;
+  detail::Instant m_now{};
   std::uint64_t m_copies = 0;
   std::uint64_t m_events = 0;
   Duration m_decision_time{0};

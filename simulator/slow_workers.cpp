@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 SlowWorkers::SlowWorkers(Machine const& machine, std::span<From const> changes) {
   if (!changes.empty()) m_changes.resize(machine.workers.size());
@@ -40,4 +40,4 @@ Duration SlowWorkers::slowed(WorkerId worker, Instant start, Duration alone) con
   return taken == 0 && factor == 1 ? alone : from_seconds(taken + left * factor);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

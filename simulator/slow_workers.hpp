@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Workers whose speed changes during a simulated run, such as a GPU that clocks down.
 ///
@@ -18,10 +18,10 @@ namespace granary {
 /// granary::Machine machine;
 /// auto const host = machine.add_node({.name = "host", .kind = granary::NodeKind::Host});
 /// auto const core = machine.add_worker({.name = "core", .node = host});
-/// granary::SlowWorkers::From const half_speed{core, 2, granary::Instant(10s)};
-/// granary::SlowWorkers const slow(machine, {{half_speed}});
-/// assert(slow.slowed(core, granary::Instant(4s), 6s) == 6s);
-/// assert(slow.slowed(core, granary::Instant(8s), 6s) == 10s);  // two at full speed, then four at half
+/// granary::detail::SlowWorkers::From const half_speed{core, 2, granary::detail::Instant(10s)};
+/// granary::detail::SlowWorkers const slow(machine, {{half_speed}});
+/// assert(slow.slowed(core, granary::detail::Instant(4s), 6s) == 6s);
+/// assert(slow.slowed(core, granary::detail::Instant(8s), 6s) == 10s);  // two at full speed, then four at half
 /// ```
 class GRANARY_EXPORT SlowWorkers {
  public:
@@ -47,4 +47,4 @@ class GRANARY_EXPORT SlowWorkers {
   std::vector<std::vector<From>> m_changes;  // by worker, by start; empty: no worker has any
 };
 
-}  // namespace granary
+}  // namespace granary::detail

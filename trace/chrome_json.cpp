@@ -60,9 +60,11 @@ class ChromeWriter {
                                                  : workers_and_nodes;
     return {first_process + process, before + number};
   }
-  [[nodiscard]] Track track(WorkerId id) const { return track(workers, m_trace.process_of(id), id.index() + 1); }
+  [[nodiscard]] Track track(detail::WorkerId id) const {
+    return track(workers, m_trace.process_of(id), id.index() + 1);
+  }
   [[nodiscard]] Track track(NodeId id) const { return track(memory, m_trace.process_of(id), id.index() + 1); }
-  [[nodiscard]] Track track(LinkId id, std::uint32_t row) const {
+  [[nodiscard]] Track track(detail::LinkId id, std::uint32_t row) const {
     return track(links, m_trace.process_of(id), m_first_track[id.index()] + row);
   }
 
@@ -88,7 +90,7 @@ class ChromeWriter {
     }
     auto const& machine = m_trace.machine;
     for (std::uint32_t w = 0; w < machine.workers.size(); ++w) {
-      name(track(WorkerId(w)), "thread_name", machine.workers[w].name);
+      name(track(detail::WorkerId(w)), "thread_name", machine.workers[w].name);
     }
     for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
       name(track(NodeId(n)), "thread_name", "evictions on " + machine.nodes[n].name);
@@ -97,7 +99,7 @@ class ChromeWriter {
     m_first_track.resize(rows.size());
     std::size_t next = 1;
     for (std::uint32_t l = 0; l < rows.size(); ++l) {
-      LinkId const id(l);
+      detail::LinkId const id(l);
       m_first_track[l] = next;
       next += rows[l];
       auto const link = link_name(m_trace, id);
@@ -119,7 +121,7 @@ class ChromeWriter {
   }
 
   // The fields that all events share, up to their arguments.
-  void begin(char phase, Track track, std::string_view name, Instant when) {
+  void begin(char phase, Track track, std::string_view name, detail::Instant when) {
     m_file.print(",\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"name\":{},\"ts\":{}", phase, track.pid, track.tid, name,
                  microseconds(when.time_since_epoch()));
   }
@@ -127,10 +129,10 @@ class ChromeWriter {
     return fmt::format("{}.{:03}", time.count() / 1000, time.count() % 1000);
   }
   [[nodiscard]] std::string data_name(std::uint32_t data) const {
-    return data == TraceTask::no_data ? "null" : quoted(m_trace.data[data].name);
+    return data == detail::TraceTask::no_data ? "null" : quoted(m_trace.data[data].name);
   }
 
-  void write(TraceTask const& task) {
+  void write(detail::TraceTask const& task) {
     if (task.blocked > Duration{0}) {
       begin('X', track(task.worker), "\"blocked\"", task.begin - task.blocked);
       m_file.print(",\"cat\":\"blocked\",\"dur\":{},\"args\":{{\"task\":{}}}}}", microseconds(task.blocked),
@@ -140,7 +142,7 @@ class ChromeWriter {
     m_file.print(",\"cat\":\"task\",\"dur\":{},\"args\":{{\"task\":{},\"i\":{},\"j\":{},\"k\":{},\"data\":{}",
                  microseconds(task.end - task.begin), task.task.value(), task.index[0], task.index[1], task.index[2],
                  data_name(task.data));
-    if (task.data != TraceTask::no_data) {
+    if (task.data != detail::TraceTask::no_data) {
       auto const& data = m_trace.data[task.data];
       m_file.print(",\"row\":{},\"column\":{}", data.position.row, data.position.column);
     }
@@ -148,16 +150,16 @@ class ChromeWriter {
                  microseconds(task.issued.time_since_epoch()), task.failed, task.stopped);
   }
 
-  void write(TraceTransfer const& transfer, std::uint32_t row) {
+  void write(detail::TraceTransfer const& transfer, std::uint32_t row) {
     auto const name = data_name(transfer.data);
     begin('X', track(transfer.link, row), name, transfer.begin);
     m_file.print(
         ",\"cat\":\"transfer\",\"dur\":{},\"args\":{{\"data\":{},\"bytes\":{},\"why\":\"{}\",\"failed\":{}}}}}",
         microseconds(transfer.end - transfer.begin), name, transfer.bytes,
-        transfer.why == TraceTransfer::Why::Fetch ? "fetch" : "write-back", transfer.failed);
+        transfer.why == detail::TraceTransfer::Why::Fetch ? "fetch" : "write-back", transfer.failed);
   }
 
-  void write(TraceEviction const& eviction) {
+  void write(detail::TraceEviction const& eviction) {
     begin('i', track(eviction.node), "\"eviction\"", eviction.when);
     m_file.print(
         ",\"cat\":\"eviction\",\"s\":\"t\",\"args\":{{\"data\":{},\"bytes\":{},\"reason\":\"{}\",\"written "
@@ -165,15 +167,15 @@ class ChromeWriter {
         data_name(eviction.data), eviction.bytes, name_of(eviction.reason), eviction.written_back);
   }
 
-  void write(TraceMemory const& level) {
+  void write(detail::TraceMemory const& level) {
     begin('C', {track(level.node).pid, 0}, quoted("bytes in " + m_trace.machine[level.node].name), level.when);
     m_file.print(",\"args\":{{\"bytes\":{}}}}}", level.used);
   }
 
-  void write(TraceBooked const& level) {
+  void write(detail::TraceBooked const& level) {
     begin('C', {track(level.node).pid, 0}, "\"bytes booked\"", level.when);
     m_file.print(",\"args\":{{\"bytes\":{}}}}}", level.bytes);
-    if (level.limit >= unbounded) return;
+    if (level.limit >= detail::unbounded) return;
     begin('C', {track(level.node).pid, 0}, "\"limit of booked bytes\"", level.when);
     m_file.print(",\"args\":{{\"bytes\":{}}}}}", level.limit);
   }
@@ -184,7 +186,7 @@ class ChromeWriter {
     auto const values = flops_per_second(m_trace, count);
     auto const width = m_trace.end.time_since_epoch() / static_cast<Duration::rep>(count);
     for (std::size_t part = 0; part < count; ++part) {
-      begin('C', {workers, 0}, "\"GFlop/s\"", Instant(width * static_cast<Duration::rep>(part)));
+      begin('C', {workers, 0}, "\"GFlop/s\"", detail::Instant(width * static_cast<Duration::rep>(part)));
       m_file.print(",\"args\":{{\"GFlop/s\":{:.6g}}}}}", values[part] * 1e-9);
     }
   }
@@ -198,7 +200,7 @@ class ChromeWriter {
     for (std::size_t p = 0; p < busy.size(); ++p) {
       auto const name = fmt::format("\"process {}: busy workers\"", p);
       for (std::size_t part = 0; part < count; ++part) {
-        begin('C', {loads, 0}, name, Instant(width * static_cast<Duration::rep>(part)));
+        begin('C', {loads, 0}, name, detail::Instant(width * static_cast<Duration::rep>(part)));
         m_file.print(",\"args\":{{\"workers\":{:.4g}}}}}", busy[p][part]);
       }
     }

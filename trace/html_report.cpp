@@ -97,7 +97,7 @@ Json machine_of(Trace const& trace) {
   Json json;
   for (auto const* key : {"nodes", "links", "workers"}) json[key] = Json::array();
   for (auto const& node : trace.machine.nodes) {
-    auto const limit = node.capacity == unbounded ? Json(nullptr) : Json(node.capacity);
+    auto const limit = node.capacity == detail::unbounded ? Json(nullptr) : Json(node.capacity);
     json["nodes"].push_back(
         {{"name", node.name}, {"kind", kinds[static_cast<std::size_t>(node.kind)]}, {"capacity", limit}});
   }
@@ -156,12 +156,13 @@ class PageData {
       : m_trace(trace),
         m_out(out),
         m_waits(waits_of(trace)),
-        m_tasks(order_of(trace.tasks, workers(), &TraceTask::worker, &TraceTask::begin)),
+        m_tasks(order_of(trace.tasks, workers(), &detail::TraceTask::worker, &detail::TraceTask::begin)),
         m_wait_order(order_of(m_waits, workers(), &TraceWait::worker, &TraceWait::begin)),
-        m_transfers(order_of(trace.transfers, trace.machine.links.size(), &TraceTransfer::link, &TraceTransfer::begin)),
-        m_evictions(order_of(trace.evictions, nodes(), &TraceEviction::node, &TraceEviction::when)),
-        m_memory(order_of(trace.memory, nodes(), &TraceMemory::node, &TraceMemory::when)),
-        m_booked(order_of(trace.booked, nodes(), &TraceBooked::node, &TraceBooked::when)) {
+        m_transfers(order_of(trace.transfers, trace.machine.links.size(), &detail::TraceTransfer::link,
+                             &detail::TraceTransfer::begin)),
+        m_evictions(order_of(trace.evictions, nodes(), &detail::TraceEviction::node, &detail::TraceEviction::when)),
+        m_memory(order_of(trace.memory, nodes(), &detail::TraceMemory::node, &detail::TraceMemory::when)),
+        m_booked(order_of(trace.booked, nodes(), &detail::TraceBooked::node, &detail::TraceBooked::when)) {
     for (auto const& task : trace.tasks) m_flops.emplace(task.flops, 0);
     std::uint32_t index = 0;
     for (auto& [flops, number] : m_flops) number = index++;
@@ -176,46 +177,48 @@ class PageData {
   void write() {
     write_header();
     auto const length = [](auto const& row) { return row.end - row.begin; };
-    auto const data = [](auto const& row) { return row.data == TraceTask::no_data ? std::int64_t{-1} : row.data; };
+    auto const data = [](auto const& row) {
+      return row.data == detail::TraceTask::no_data ? std::int64_t{-1} : row.data;
+    };
     auto const task = [&](char const* name, auto value) { column("tasks", name, m_tasks, m_trace.tasks, value); };
-    task("begin", &TraceTask::begin);
+    task("begin", &detail::TraceTask::begin);
     task("length", length);
-    task("issued", [](TraceTask const& row) { return row.begin - row.issued; });
-    task("task", &TraceTask::task);
-    task("codelet", [&](TraceTask const& row) { return m_codelet_of[row.codelet.index()]; });
-    task("i", [](TraceTask const& row) { return row.index[0]; });
-    task("j", [](TraceTask const& row) { return row.index[1]; });
-    task("k", [](TraceTask const& row) { return row.index[2]; });
+    task("issued", [](detail::TraceTask const& row) { return row.begin - row.issued; });
+    task("task", &detail::TraceTask::task);
+    task("codelet", [&](detail::TraceTask const& row) { return m_codelet_of[row.codelet.index()]; });
+    task("i", [](detail::TraceTask const& row) { return row.index[0]; });
+    task("j", [](detail::TraceTask const& row) { return row.index[1]; });
+    task("k", [](detail::TraceTask const& row) { return row.index[2]; });
     task("data", data);
-    task("flops", [&](TraceTask const& row) { return m_flops.at(row.flops); });
-    task("failed", &TraceTask::failed);
-    task("stopped", &TraceTask::stopped);
+    task("flops", [&](detail::TraceTask const& row) { return m_flops.at(row.flops); });
+    task("failed", &detail::TraceTask::failed);
+    task("stopped", &detail::TraceTask::stopped);
     column("waits", "begin", m_wait_order, m_waits, &TraceWait::begin);
     column("waits", "length", m_wait_order, m_waits, length);
     column("waits", "why", m_wait_order, m_waits, [](TraceWait const& row) { return static_cast<int>(row.why); });
     auto const transfer = [&](char const* name, auto value) {
       column("transfers", name, m_transfers, m_trace.transfers, value);
     };
-    transfer("begin", &TraceTransfer::begin);
+    transfer("begin", &detail::TraceTransfer::begin);
     transfer("length", length);
     transfer("data", data);
-    transfer("bytes", &TraceTransfer::bytes);
-    transfer("why", [](TraceTransfer const& row) { return static_cast<int>(row.why); });
-    transfer("failed", &TraceTransfer::failed);
+    transfer("bytes", &detail::TraceTransfer::bytes);
+    transfer("why", [](detail::TraceTransfer const& row) { return static_cast<int>(row.why); });
+    transfer("failed", &detail::TraceTransfer::failed);
     auto const eviction = [&](char const* name, auto value) {
       column("evictions", name, m_evictions, m_trace.evictions, value);
     };
-    eviction("begin", &TraceEviction::when);
+    eviction("begin", &detail::TraceEviction::when);
     eviction("data", data);
-    eviction("bytes", &TraceEviction::bytes);
-    eviction("reason", [](TraceEviction const& row) { return static_cast<int>(row.reason); });
-    eviction("written", &TraceEviction::written_back);
-    column("memory", "begin", m_memory, m_trace.memory, &TraceMemory::when);
-    column("memory", "used", m_memory, m_trace.memory, &TraceMemory::used);
-    column("booked", "begin", m_booked, m_trace.booked, &TraceBooked::when);
-    column("booked", "bytes", m_booked, m_trace.booked, &TraceBooked::bytes);
+    eviction("bytes", &detail::TraceEviction::bytes);
+    eviction("reason", [](detail::TraceEviction const& row) { return static_cast<int>(row.reason); });
+    eviction("written", &detail::TraceEviction::written_back);
+    column("memory", "begin", m_memory, m_trace.memory, &detail::TraceMemory::when);
+    column("memory", "used", m_memory, m_trace.memory, &detail::TraceMemory::used);
+    column("booked", "begin", m_booked, m_trace.booked, &detail::TraceBooked::when);
+    column("booked", "bytes", m_booked, m_trace.booked, &detail::TraceBooked::bytes);
     column("booked", "limit", m_booked, m_trace.booked,
-           [](TraceBooked const& row) { return row.limit >= unbounded ? Bytes{0} : row.limit; });
+           [](detail::TraceBooked const& row) { return row.limit >= detail::unbounded ? Bytes{0} : row.limit; });
   }
 
  private:
@@ -254,10 +257,10 @@ class PageData {
     m_out.print("<script type=\"application/json\" id=\"report-header\">{}</script>\n", safe_in_script(header));
   }
 
-  static std::int64_t number(Instant instant) { return instant.time_since_epoch().count(); }
+  static std::int64_t number(detail::Instant instant) { return instant.time_since_epoch().count(); }
   static std::int64_t number(Duration duration) { return duration.count(); }
   template <class Tag, class Rep>
-  static std::int64_t number(Id<Tag, Rep> id) {
+  static std::int64_t number(detail::Id<Tag, Rep> id) {
     return static_cast<std::int64_t>(id.value());
   }
   template <class Number>

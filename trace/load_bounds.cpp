@@ -17,7 +17,7 @@ double add_shares_of_loads(Trace& trace, std::uint64_t tasks, double bound) {
   if (!(bound > 0) || !(all > 0)) return 0;
   double sum = 0;
   for (std::size_t node = 0; node < flops.size(); ++node) {
-    if (trace.machine.nodes[node].kind != NodeKind::Device || flops[node] == 0) continue;
+    if (trace.machine.nodes[node].kind != detail::NodeKind::Device || flops[node] == 0) continue;
     double const least = bound * flops[node] / all;
     trace.totals.emplace_back(least_bytes_loaded_into + trace.machine.nodes[node].name, least);
     sum += least;

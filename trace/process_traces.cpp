@@ -20,7 +20,7 @@ class Appended {
         m_buses(size(all.machine.buses)),
         m_data(size(all.data)) {}
 
-  void add(Machine const& machine) {
+  void add(detail::Machine const& machine) {
     auto& all = m_all.machine;
     for (auto node : machine.nodes) {
       node.name = m_prefix + node.name;
@@ -48,12 +48,12 @@ class Appended {
     add(trace.machine);
     m_all.data.insert(m_all.data.end(), trace.data.begin(), trace.data.end());
     for (auto task : trace.tasks) {
-      task.worker = WorkerId(task.worker.value() + m_workers);
+      task.worker = detail::WorkerId(task.worker.value() + m_workers);
       task.data = moved(task.data);
       m_all.tasks.push_back(task);
     }
     for (auto transfer : trace.transfers) {
-      transfer.link = LinkId(transfer.link.value() + m_links);
+      transfer.link = detail::LinkId(transfer.link.value() + m_links);
       transfer.data = moved(transfer.data);
       m_all.transfers.push_back(transfer);
     }
@@ -81,7 +81,7 @@ class Appended {
   }
   [[nodiscard]] NodeId moved(NodeId node) const { return NodeId(node.value() + m_nodes); }
   [[nodiscard]] std::uint32_t moved(std::uint32_t data) const {
-    return data == TraceTask::no_data ? data : data + m_data;
+    return data == detail::TraceTask::no_data ? data : data + m_data;
   }
 
   Trace& m_all;
@@ -106,11 +106,11 @@ Trace trace_of_processes(std::vector<Trace> const& processes) {
   }
   all.configuration = processes.front().configuration;
   all.totals = processes.front().totals;
-  std::ranges::stable_sort(all.tasks, {}, &TraceTask::end);
-  std::ranges::stable_sort(all.transfers, {}, &TraceTransfer::end);
-  std::ranges::stable_sort(all.evictions, {}, &TraceEviction::when);
-  std::ranges::stable_sort(all.memory, {}, &TraceMemory::when);
-  std::ranges::stable_sort(all.booked, {}, &TraceBooked::when);
+  std::ranges::stable_sort(all.tasks, {}, &detail::TraceTask::end);
+  std::ranges::stable_sort(all.transfers, {}, &detail::TraceTransfer::end);
+  std::ranges::stable_sort(all.evictions, {}, &detail::TraceEviction::when);
+  std::ranges::stable_sort(all.memory, {}, &detail::TraceMemory::when);
+  std::ranges::stable_sort(all.booked, {}, &detail::TraceBooked::when);
   return all;
 }
 

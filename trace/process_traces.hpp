@@ -17,7 +17,7 @@ namespace granary {
 /// one.machine.add_worker({.name = "cpu0", .node = one.machine.add_node({.name = "host"})});
 /// granary::Trace const both = granary::trace_of_processes({one, one});
 /// assert(both.machine.workers[1].name == "1: cpu0" && both.machine.workers[1].node == granary::NodeId(1));
-/// assert(both.processes() == 2 && both.process_of(granary::WorkerId(1)) == 1);
+/// assert(both.processes() == 2 && both.process_of(granary::detail::WorkerId(1)) == 1);
 /// ```
 [[nodiscard]] GRANARY_EXPORT Trace trace_of_processes(std::vector<Trace> const& processes);
 

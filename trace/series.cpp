@@ -10,7 +10,7 @@ namespace {
 
 // Calls visit(interval, time of the task in it, time of the task), in ns, for `count` equal intervals of the run.
 template <class Visit>
-void spread(Trace const& trace, std::size_t count, TraceTask const& task, Visit visit) {
+void spread(Trace const& trace, std::size_t count, detail::TraceTask const& task, Visit visit) {
   double const width = static_cast<double>(trace.end.time_since_epoch().count()) / static_cast<double>(count);
   auto const begin = static_cast<double>(task.begin.time_since_epoch().count());
   auto const end = std::max(static_cast<double>(task.end.time_since_epoch().count()), begin + 1);
@@ -60,11 +60,11 @@ std::vector<std::uint32_t> transfer_rows(Trace const& trace) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t t) { return transfers[t].begin; });
   std::vector<std::uint32_t> rows(transfers.size());
-  std::vector<std::vector<Instant>> free_from(trace.machine.links.size());  // by link and row
+  std::vector<std::vector<detail::Instant>> free_from(trace.machine.links.size());  // by link and row
   for (auto const t : order) {
     auto& link = free_from[transfers[t].link.index()];
-    auto row = std::ranges::find_if(link, [&](Instant instant) { return instant <= transfers[t].begin; });
-    if (row == link.end()) row = link.insert(row, Instant{});
+    auto row = std::ranges::find_if(link, [&](detail::Instant instant) { return instant <= transfers[t].begin; });
+    if (row == link.end()) row = link.insert(row, detail::Instant{});
     *row = transfers[t].end;
     rows[t] = static_cast<std::uint32_t>(row - link.begin());
   }
@@ -80,7 +80,7 @@ std::vector<std::uint32_t> rows_of_links(Trace const& trace, std::vector<std::ui
   return counts;
 }
 
-std::string link_name(Trace const& trace, LinkId id) {
+std::string link_name(Trace const& trace, detail::LinkId id) {
   auto const& link = trace.machine[id];
   std::string_view to = trace.machine[link.to].name;
   if (!trace.process_of_node.empty()) {

@@ -32,6 +32,6 @@ namespace granary {
                                                                       std::vector<std::uint32_t> const& rows);
 
 /// `host -> device 0`; `3: host -> device 0` of process 3, if there are several.
-[[nodiscard]] GRANARY_EXPORT std::string link_name(Trace const& trace, LinkId link);
+[[nodiscard]] GRANARY_EXPORT std::string link_name(Trace const& trace, detail::LinkId link);
 
 }  // namespace granary

@@ -9,7 +9,7 @@
 
 namespace granary {
 
-TraceFormat trace_format(std::string const& path) {
+detail::TraceFormat detail::trace_format(std::string const& path) {
   if (path.ends_with(".json")) return TraceFormat::Chrome;
   if (path.ends_with(".html")) return TraceFormat::Html;
   throw InvalidArgument("the trace file '" + path +
@@ -17,18 +17,18 @@ TraceFormat trace_format(std::string const& path) {
 }
 
 void check_trace_file(std::string const& path) {
-  static_cast<void>(trace_format(path));
+  static_cast<void>(detail::trace_format(path));
   check_text_output(path, {});
 }
 
 void write_trace(Trace const& trace, std::string const& path) {
-  auto const format = trace_format(path);
+  auto const format = detail::trace_format(path);
   TextFile file(path);
   switch (format) {
-    case TraceFormat::Chrome:
+    case detail::TraceFormat::Chrome:
       write_chrome_json(trace, file);
       break;
-    case TraceFormat::Html:
+    case detail::TraceFormat::Html:
       write_html_report(trace, file);
       break;
   }

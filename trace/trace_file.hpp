@@ -9,6 +9,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// The file format of a trace; docs/trace.md lists the tools for each.
 enum class GRANARY_EXPORT TraceFormat : std::uint8_t {
   Chrome,  ///< `.json`: trace events, for Perfetto and chrome://tracing
@@ -17,6 +19,8 @@ enum class GRANARY_EXPORT TraceFormat : std::uint8_t {
 
 /// The format for the file's ending. Throws InvalidArgument, with the file and the known endings, for other endings.
 [[nodiscard]] GRANARY_EXPORT TraceFormat trace_format(std::string const& path);
+
+}  // namespace detail
 
 /// Throws InvalidArgument, with the file, if `write_trace` cannot write it: an unknown ending, or as check_text_output.
 GRANARY_EXPORT void check_trace_file(std::string const& path);

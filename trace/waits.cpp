@@ -9,8 +9,8 @@ namespace granary {
 namespace {
 
 struct Interval {
-  Instant begin;
-  Instant end;
+  detail::Instant begin;
+  detail::Instant end;
 };
 
 // Sorted, with touching intervals merged.
@@ -59,9 +59,9 @@ std::vector<Waiting> fetches(Trace const& trace) {
   }
   std::vector<Waiting> result(machine.nodes.size());
   for (auto const& transfer : trace.transfers) {
-    if (transfer.why != TraceTransfer::Why::Fetch) continue;
+    if (transfer.why != detail::TraceTransfer::Why::Fetch) continue;
     auto const& link = machine[transfer.link];
-    bool const from_peers = machine[link.from].kind == NodeKind::Peers;
+    bool const from_peers = machine[link.from].kind == detail::NodeKind::Peers;
     auto const to = link.to.index();
     for (auto const node : nodes_of[trace.process_of(link.to)]) {
       if (from_peers) {
@@ -76,9 +76,9 @@ std::vector<Waiting> fetches(Trace const& trace) {
 
 // Adds, by node, the intervals from the choice of a replica for eviction to the end of its write-back.
 void add_evictions(Trace const& trace, std::vector<Waiting>& waiting) {
-  std::map<std::pair<std::uint32_t, NodeId>, std::vector<Instant>> ends;
+  std::map<std::pair<std::uint32_t, NodeId>, std::vector<detail::Instant>> ends;
   for (auto const& transfer : trace.transfers) {
-    if (transfer.why != TraceTransfer::Why::WriteBack) continue;
+    if (transfer.why != detail::TraceTransfer::Why::WriteBack) continue;
     ends[{transfer.data, trace.machine[transfer.link].from}].push_back(transfer.end);
   }
   for (auto& [key, instants] : ends) std::ranges::sort(instants);
@@ -91,7 +91,7 @@ void add_evictions(Trace const& trace, std::vector<Waiting>& waiting) {
 }
 
 // Adds the intersections of [begin, end) with the intervals.
-void intersect(WorkerId worker, Interval gap, std::vector<Interval> const& intervals, TraceWait::Why why,
+void intersect(detail::WorkerId worker, Interval gap, std::vector<Interval> const& intervals, TraceWait::Why why,
                std::vector<TraceWait>& into) {
   auto interval = std::ranges::upper_bound(intervals, gap.begin, {}, &Interval::end);
   for (; interval != intervals.end() && interval->begin < gap.end; ++interval) {
@@ -117,13 +117,13 @@ std::vector<TraceWait> waits_of(Trace const& trace) {
     if (task.blocked > Duration{0}) result.push_back({task.worker, taken, task.begin, TraceWait::Why::Blocked});
   }
   for (std::size_t w = 0; w < busy.size(); ++w) {
-    WorkerId const worker(static_cast<std::uint32_t>(w));
+    detail::WorkerId const worker(static_cast<std::uint32_t>(w));
     auto const& node = waiting[trace.machine[worker].node.index()];
     auto const wait = [&](Interval gap) {
       intersect(worker, gap, node.data, TraceWait::Why::Data, result);
       intersect(worker, gap, node.peers, TraceWait::Why::Peers, result);
     };
-    Instant free{};
+    detail::Instant free{};
     for (auto const& task : united(std::move(busy[w]))) {
       if (task.begin > free) wait({free, task.begin});
       free = std::max(free, task.end);

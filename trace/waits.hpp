@@ -17,9 +17,9 @@ struct GRANARY_EXPORT TraceWait {
     Peers,    ///< data were on their way from other processes
   };
 
-  WorkerId worker;
-  Instant begin;
-  Instant end;
+  detail::WorkerId worker;
+  detail::Instant begin;
+  detail::Instant end;
   Why why = Why::Data;
 };
 

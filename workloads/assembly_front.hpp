@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 
 /// A dense front of a multifrontal factorization, in blocks: the first `pivots` of `blocks` block columns are factored
 /// here; the rest is the contribution to the parent.
@@ -17,4 +17,4 @@ struct GRANARY_EXPORT AssemblyFront {
   std::vector<std::size_t> children;  ///< indices of earlier fronts in the list
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

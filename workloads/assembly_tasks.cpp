@@ -7,10 +7,11 @@
 namespace granary::detail {
 namespace {
 
-using Fronts = std::vector<AssemblyFront>;
+using Fronts = std::vector<workloads::AssemblyFront>;
 
 // The position in the parent of block `i` of a child's contribution: spread evenly, in order.
-std::uint64_t place_in_parent(AssemblyFront const& child, std::uint64_t i, AssemblyFront const& parent) {
+std::uint64_t place_in_parent(workloads::AssemblyFront const& child, std::uint64_t i,
+                              workloads::AssemblyFront const& parent) {
   return (i - child.pivots) * parent.blocks / (child.blocks - child.pivots);
 }
 
@@ -18,7 +19,7 @@ std::string front_name(std::size_t front) { return "F" + std::to_string(front); 
 
 class Emitter {
  public:
-  Emitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
+  Emitter(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
       : m_submitter(submitter),
         m_home(home),
         m_fronts(fronts),
@@ -54,7 +55,7 @@ class Emitter {
   static Access rw(DataId data) { return {data, AccessMode::ReadWrite}; }
 
   Submitter& m_submitter;
-  DataHome m_home;
+  workloads::DataHome m_home;
   Fronts const& m_fronts;
   double m_block;
   Bytes m_element;
@@ -128,7 +129,7 @@ class TilesEmitter : protected Emitter {
   }
 
  protected:
-  TilesEmitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts,
+  TilesEmitter(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks, Fronts const& fronts,
                char const* assembly)
       : Emitter(submitter, home, blocks, fronts), m_assemble(codelet(assembly, RunsOn::CpuOnly)) {}
   ~TilesEmitter() = default;
@@ -140,7 +141,8 @@ class TilesEmitter : protected Emitter {
 
  private:
   [[nodiscard]] virtual bool is_stored(std::uint64_t i, std::uint64_t j) const = 0;
-  [[nodiscard]] virtual bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) const = 0;
+  [[nodiscard]] virtual bool is_contribution(workloads::AssemblyFront const& front, std::uint64_t i,
+                                             std::uint64_t j) const = 0;
   virtual void factor(std::size_t f) = 0;
 
   // One task per tile: the matrix' entries and the contributions of the children.
@@ -165,7 +167,8 @@ class TilesEmitter : protected Emitter {
       }
     }
   }
-  void gather(std::size_t child, AssemblyFront const& front, std::vector<std::vector<DataId>>& sources) const {
+  void gather(std::size_t child, workloads::AssemblyFront const& front,
+              std::vector<std::vector<DataId>>& sources) const {
     auto const& from = m_fronts[child];
     for (auto i = from.pivots; i < from.blocks; ++i) {
       auto const row = place_in_parent(from, i, front);
@@ -183,12 +186,13 @@ class TilesEmitter : protected Emitter {
 // two-dimensional blocks. Fronts are factored completely, so that contributions are upper triangular.
 class QrTilesEmitter final : public TilesEmitter {
  public:
-  QrTilesEmitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
+  QrTilesEmitter(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
       : TilesEmitter(submitter, home, blocks, fronts, "qr_tile_assemble") {}
 
  private:
   [[nodiscard]] bool is_stored(std::uint64_t, std::uint64_t) const override { return true; }
-  [[nodiscard]] bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) const override {
+  [[nodiscard]] bool is_contribution(workloads::AssemblyFront const& front, std::uint64_t i,
+                                     std::uint64_t j) const override {
     return i >= front.pivots && i <= j;
   }
   // gemqrt reads a copy of the vectors, so that tpqrt need not wait for it to change the triangle in the same tile.
@@ -216,12 +220,13 @@ class QrTilesEmitter final : public TilesEmitter {
 
 class LdltEmitter final : public TilesEmitter {
  public:
-  LdltEmitter(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
+  LdltEmitter(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks, Fronts const& fronts)
       : TilesEmitter(submitter, home, blocks, fronts, "ldlt_assemble") {}
 
  private:
   [[nodiscard]] bool is_stored(std::uint64_t i, std::uint64_t j) const override { return j <= i; }
-  [[nodiscard]] bool is_contribution(AssemblyFront const& front, std::uint64_t i, std::uint64_t j) const override {
+  [[nodiscard]] bool is_contribution(workloads::AssemblyFront const& front, std::uint64_t i,
+                                     std::uint64_t j) const override {
     return j >= front.pivots && j <= i;
   }
   void factor(std::size_t f) override {
@@ -246,15 +251,16 @@ class LdltEmitter final : public TilesEmitter {
 
 }  // namespace
 
-void emit_qr_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
+void emit_qr_fronts(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
   QrEmitter(submitter, home, blocks, fronts).run();
 }
 
-void emit_qr_tile_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
+void emit_qr_tile_fronts(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks,
+                         Fronts const& fronts) {
   QrTilesEmitter(submitter, home, blocks, fronts).run();
 }
 
-void emit_ldlt_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
+void emit_ldlt_fronts(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks, Fronts const& fronts) {
   LdltEmitter(submitter, home, blocks, fronts).run();
 }
 

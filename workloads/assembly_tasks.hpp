@@ -18,13 +18,13 @@ struct FrontBlocks {
 };
 
 /// Emits the tasks of all fronts, children first: data are block columns, as in QrMumps.
-void emit_qr_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks,
-                    std::vector<AssemblyFront> const& fronts);
+void emit_qr_fronts(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks,
+                    std::vector<workloads::AssemblyFront> const& fronts);
 /// The same with square tiles, as in QrMumps with two-dimensional blocks.
-void emit_qr_tile_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks,
-                         std::vector<AssemblyFront> const& fronts);
+void emit_qr_tile_fronts(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks,
+                         std::vector<workloads::AssemblyFront> const& fronts);
 /// The same with blocks of the lower triangle, as in SpLDLT.
-void emit_ldlt_fronts(Submitter& submitter, DataHome home, FrontBlocks const& blocks,
-                      std::vector<AssemblyFront> const& fronts);
+void emit_ldlt_fronts(Submitter& submitter, workloads::DataHome home, FrontBlocks const& blocks,
+                      std::vector<workloads::AssemblyFront> const& fronts);
 
 }  // namespace granary::detail

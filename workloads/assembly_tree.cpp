@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::workloads {
 
 AssemblyTree::AssemblyTree(Options options) : m_options(options) {
   if (options.levels == 0 || options.levels > 16 || options.root_blocks == 0 || options.root_blocks > 512 ||
@@ -17,9 +17,9 @@ AssemblyTree::AssemblyTree(Options options) : m_options(options) {
         std::to_string(options.levels) + ", " + std::to_string(options.root_blocks) + " and " +
         std::to_string(options.block));
   }
-  Random random(options.seed);
+  detail::Random random(options.seed);
   grow(0, options.root_blocks, random);
-  GraphRecorder record;
+  detail::GraphRecorder record;
   submit(record, {NodeId(0)});
   for (auto const& data : record.data()) m_working_set += data.home.valid() ? data.bytes : 0;
   for (auto const& task : record.tasks()) m_flops += task.flops;
@@ -27,7 +27,7 @@ AssemblyTree::AssemblyTree(Options options) : m_options(options) {
 
 // A front's contribution is at most the size of its parent. Halving the size per level, or a little less, is typical of
 // nested dissection of grids between two and three dimensions.
-std::size_t AssemblyTree::grow(std::uint64_t level, std::uint64_t blocks, Random& random) {
+std::size_t AssemblyTree::grow(std::uint64_t level, std::uint64_t blocks, detail::Random& random) {
   AssemblyFront front{.blocks = blocks, .pivots = blocks, .children = {}};
   if (level > 0) {
     double const part = 0.35 + 0.3 * random.uniform();
@@ -62,4 +62,4 @@ std::string AssemblyTree::name() const {
   return m_options.shape == Shape::Qr ? "tree" : "tree-qr-tiles";
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

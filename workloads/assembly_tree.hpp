@@ -10,16 +10,20 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
+class Random;
+}  // namespace granary::detail
+
+namespace granary::workloads {
 
 /// Task graphs shaped like multifrontal factorizations of sparse matrices, as in the two solvers of LAHeteroprio's
 /// evaluation ("Applications"). Fronts grow toward the root. They exist from their first task until their factors are
 /// home and their parent has read the rest, so most data are temporary. The same options produce the same graph.
 ///
 /// ```cpp
-/// granary::AssemblyTree const tree({.shape = granary::AssemblyTree::Shape::Ldlt, .levels = 4, .root_blocks = 12});
-/// assert(tree.fronts().back().blocks == 12);  // the root is the last
-/// std::printf("%zu fronts, %s\n", tree.fronts().size(), granary::format_bytes(tree.working_set()).c_str());
+/// granary::workloads::AssemblyTree const tree({.shape = granary::workloads::AssemblyTree::Shape::Ldlt, .levels = 4,
+/// .root_blocks = 12}); assert(tree.fronts().back().blocks == 12);  // the root is the last std::printf("%zu fronts,
+/// %s\n", tree.fronts().size(), granary::format_bytes(tree.working_set()).c_str());
 /// ```
 class GRANARY_EXPORT AssemblyTree final : public Workload {
  public:
@@ -40,7 +44,7 @@ class GRANARY_EXPORT AssemblyTree final : public Workload {
     std::uint64_t root_blocks = 24;  ///< width of the root in blocks
     std::uint64_t block = 512;       ///< rows and columns of a block
     std::uint64_t seed = 1;
-    Precision precision = Precision::Double;
+    detail::Precision precision = detail::Precision::Double;
   };
 
   /// Throws InvalidArgument if a number is 0 or the number of tasks overflows.
@@ -54,7 +58,7 @@ class GRANARY_EXPORT AssemblyTree final : public Workload {
   [[nodiscard]] std::vector<AssemblyFront> const& fronts() const { return m_fronts; }
 
  private:
-  std::size_t grow(std::uint64_t level, std::uint64_t blocks, class Random& random);
+  std::size_t grow(std::uint64_t level, std::uint64_t blocks, detail::Random& random);
 
   Options m_options;
   std::vector<AssemblyFront> m_fronts;
@@ -62,4 +66,4 @@ class GRANARY_EXPORT AssemblyTree final : public Workload {
   double m_flops = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 namespace {
 
 constexpr Bytes element_bytes = 16;
@@ -20,13 +20,13 @@ constexpr double complex_flops = 4;
 
 // A task's accesses to its data, at most three.
 struct Touch {
-  std::array<AccessMode, 3> modes{};
+  std::array<detail::AccessMode, 3> modes{};
   Bytes dense = 0;  // bytes of a dense tile
   Bytes made = 0;   // of the value that it makes of a varying datum
 };
 
 // Reads a byte of each page of what the task reads, and writes one of each page of what it writes.
-void touch(KernelCall const& call) {
+void touch(detail::KernelCall const& call) {
   constexpr Bytes page = 4096;
   auto const& task = *static_cast<Touch const*>(call.parameters);
   auto sum = std::byte{1};
@@ -71,7 +71,7 @@ struct RankFlops {
 }  // namespace
 
 GrowingCholesky::GrowingCholesky(Options options) : m_options(options) {
-  Tiling{options.tiles, options.tile, Precision::ComplexDouble}.check();
+  Tiling{options.tiles, options.tile, detail::Precision::ComplexDouble}.check();
   if (!(options.fraction > 0 && options.fraction <= 0.5 && options.growth >= 1 && options.growth <= 4)) {
     throw InvalidArgument("tiles cannot have " + std::to_string(options.fraction) +
                           " of the bytes of dense ones at first, and grow by a factor of " +
@@ -80,10 +80,10 @@ GrowingCholesky::GrowingCholesky(Options options) : m_options(options) {
   }
 }
 
-Bytes GrowingCholesky::value_bytes(MatrixPosition tile, std::uint32_t version) const {
+Bytes GrowingCholesky::value_bytes(detail::MatrixPosition tile, std::uint32_t version) const {
   if (tile.row == tile.column) return dense_bytes();
-  Random random(m_options.seed * 0x9e3779b97f4a7c15U + (static_cast<std::uint64_t>(tile.row) << 32) +
-                static_cast<std::uint64_t>(tile.column));
+  detail::Random random(m_options.seed * 0x9e3779b97f4a7c15U + (static_cast<std::uint64_t>(tile.row) << 32) +
+                        static_cast<std::uint64_t>(tile.column));
   double const first = static_cast<double>(dense_bytes()) * m_options.fraction * (0.5 + random.uniform());
   double const growth = (m_options.growth - 1) * random.uniform();
   // Its updates, one for each column before it, and the solve with the diagonal tile.
@@ -99,8 +99,8 @@ void GrowingCholesky::submit(Submitter& submitter, DataHome) const {
   auto const n = m_options.tiles;
   auto const b = static_cast<double>(m_options.tile);
   RankFlops const flops{b, m_options.fraction * b / 2};
-  CholeskyPriorities const levels(n, {});
-  auto const codelet = [&](char const* name, ResultBytes result_bytes = nullptr) {
+  detail::CholeskyPriorities const levels(n, {});
+  auto const codelet = [&](char const* name, detail::ResultBytes result_bytes = nullptr) {
     return submitter.add_codelet({.name = name,
                                   .kernels = {touch, nullptr},
                                   .launches_kokkos_kernels = false,
@@ -115,48 +115,52 @@ void GrowingCholesky::submit(Submitter& submitter, DataHome) const {
   std::vector<std::uint32_t> versions(data.size());
   auto const at = [](std::uint64_t i, std::uint64_t j) { return i * (i + 1) / 2 + j; };
   // A task on tiles of the lower triangle, the last of which it writes.
-  auto const submit = [&](CodeletId id, double operations, std::int64_t priority, TaskIndex index,
-                          std::initializer_list<Access> accesses, std::uint64_t i, std::uint64_t j) {
-    Touch task{.dense = dense_bytes(), .made = value_bytes(tile_position(i, j), ++versions[at(i, j)])};
+  auto const submit = [&](detail::CodeletId id, double operations, std::int64_t priority, detail::TaskIndex index,
+                          std::initializer_list<detail::Access> accesses, std::uint64_t i, std::uint64_t j) {
+    Touch task{.dense = dense_bytes(), .made = value_bytes(detail::tile_position(i, j), ++versions[at(i, j)])};
     std::transform(accesses.begin(), accesses.end(), task.modes.begin(),
-                   [](Access const& access) { return access.mode; });
+                   [](detail::Access const& access) { return access.mode; });
     submitter.submit({.codelet = id,
                       .accesses = {accesses.begin(), accesses.size()},
                       .priority = priority,
                       .flops = operations,
                       .index = index},
-                     Parameters(task));
+                     detail::Parameters(task));
   };
   auto const index = [](std::uint64_t i, std::uint64_t j, std::uint64_t k) {
-    return TaskIndex{static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), static_cast<std::int32_t>(k)};
+    return detail::TaskIndex{static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), static_cast<std::int32_t>(k)};
   };
-  auto const tile = [&](std::uint64_t i, std::uint64_t j, AccessMode mode) { return Access{data[at(i, j)], mode}; };
+  auto const tile = [&](std::uint64_t i, std::uint64_t j, detail::AccessMode mode) {
+    return detail::Access{data[at(i, j)], mode};
+  };
 
   for (std::uint64_t i = 0; i < n; ++i) {
     for (std::uint64_t j = 0; j <= i; ++j) {
-      auto const position = tile_position(i, j);
+      auto const position = detail::tile_position(i, j);
       bool const dense = i == j;
-      data[at(i, j)] = submitter.add_data({.name = tile_name("A", i, j),
+      data[at(i, j)] = submitter.add_data({.name = detail::tile_name("A", i, j),
                                            .bytes = value_bytes(position, 1),
                                            .position = position,
                                            .bound = dense ? 0 : dense_bytes()});
       submit(dense ? assemble_dense : assemble, dense ? 2 * b * b : flops.assemble(), levels.potrf(0) + 1,
-             index(i, j, 0), {tile(i, j, AccessMode::Write)}, i, j);
+             index(i, j, 0), {tile(i, j, detail::AccessMode::Write)}, i, j);
     }
   }
   for (std::uint64_t k = 0; k < n; ++k) {
-    submit(potrf, flops.potrf(), levels.potrf(k), index(k, k, k), {tile(k, k, AccessMode::ReadWrite)}, k, k);
+    submit(potrf, flops.potrf(), levels.potrf(k), index(k, k, k), {tile(k, k, detail::AccessMode::ReadWrite)}, k, k);
     for (std::uint64_t i = k + 1; i < n; ++i) {
       submit(trsm, flops.trsm(), levels.trsm(i, k), index(i, k, k),
-             {tile(k, k, AccessMode::Read), tile(i, k, AccessMode::ReadWrite)}, i, k);
+             {tile(k, k, detail::AccessMode::Read), tile(i, k, detail::AccessMode::ReadWrite)}, i, k);
     }
     submitter.last_use(data[at(k, k)]);
     for (std::uint64_t j = k + 1; j < n; ++j) {
       submit(herk, flops.herk(), levels.syrk(j, k), index(j, j, k),
-             {tile(j, k, AccessMode::Read), tile(j, j, AccessMode::ReadWrite)}, j, j);
+             {tile(j, k, detail::AccessMode::Read), tile(j, j, detail::AccessMode::ReadWrite)}, j, j);
       for (std::uint64_t i = j + 1; i < n; ++i) {
         submit(gemm, flops.gemm(), levels.gemm(i, j, k), index(i, j, k),
-               {tile(i, k, AccessMode::Read), tile(j, k, AccessMode::Read), tile(i, j, AccessMode::ReadWrite)}, i, j);
+               {tile(i, k, detail::AccessMode::Read), tile(j, k, detail::AccessMode::Read),
+                tile(i, j, detail::AccessMode::ReadWrite)},
+               i, j);
       }
       submitter.last_use(data[at(j, k)]);
     }
@@ -166,7 +170,7 @@ void GrowingCholesky::submit(Submitter& submitter, DataHome) const {
 Bytes GrowingCholesky::working_set() const {
   Bytes sum = 0;
   for (std::uint64_t i = 0; i < m_options.tiles; ++i) {
-    for (std::uint64_t j = 0; j <= i; ++j) sum += value_bytes(tile_position(i, j), 1);
+    for (std::uint64_t j = 0; j <= i; ++j) sum += value_bytes(detail::tile_position(i, j), 1);
   }
   return sum;
 }
@@ -180,4 +184,4 @@ double GrowingCholesky::flops() const {
          pairs * (n - 2) / 3 * one.gemm();
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace granary {
+namespace granary::workloads {
 
 /// The tasks of a Cholesky factorization of the lower triangle in complex double precision, on tiles as in the
 /// compressed matrix of Memory (section V): dense ones on the diagonal, and others that stand for low-rank ones, which
@@ -21,8 +21,8 @@ namespace granary {
 /// V-A; a recompression by QR and SVD), for simulations.
 ///
 /// ```cpp
-/// granary::GrowingCholesky const cholesky({.tiles = 20, .tile = 512});
-/// granary::MatrixPosition const tile{.row = 7, .column = 5};
+/// granary::workloads::GrowingCholesky const cholesky({.tiles = 20, .tile = 512});
+/// granary::detail::MatrixPosition const tile{.row = 7, .column = 5};
 /// granary::Bytes const first = cholesky.value_bytes(tile, 1), last = cholesky.value_bytes(tile, 7);
 /// assert(first < last && last <= 2 * first + 32 * 512);  // whole ranks: 32 * 512 bytes each
 /// ```
@@ -46,7 +46,7 @@ class GRANARY_EXPORT GrowingCholesky final : public Workload {
   [[nodiscard]] Bytes working_set() const override;
   [[nodiscard]] double flops() const override;
   /// The bytes of the value that the tile's `version`-th task makes, from 1 for the one that assembles it.
-  [[nodiscard]] Bytes value_bytes(MatrixPosition tile, std::uint32_t version) const override;
+  [[nodiscard]] Bytes value_bytes(detail::MatrixPosition tile, std::uint32_t version) const override;
 
  private:
   [[nodiscard]] Bytes dense_bytes() const { return 16 * m_options.tile * m_options.tile; }
@@ -54,4 +54,4 @@ class GRANARY_EXPORT GrowingCholesky final : public Workload {
   Options m_options;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

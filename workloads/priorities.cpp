@@ -3,11 +3,11 @@
 #include <granary/detail/linalg/priorities/cholesky.hpp>
 #include <granary/detail/workloads/priorities.hpp>
 
-namespace granary {
+namespace granary::workloads {
 
-std::vector<std::int64_t> bottom_levels(GraphRecorder const& record, ExpectedTime const& time) {
+std::vector<std::int64_t> bottom_levels(detail::GraphRecorder const& record, ExpectedTime const& time) {
   TaskGraph graph;
-  for (auto const& task : record.tasks()) graph.add(AccessList(record.accesses_of(task)));
+  for (auto const& task : record.tasks()) graph.add(detail::AccessList(record.accesses_of(task)));
   return bottom_levels(graph, [&](std::size_t i) {
     auto const& task = record.tasks()[i];
     return time(task.codelet, task.flops);
@@ -29,7 +29,7 @@ std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles) {
 
 std::vector<std::int64_t> library_cholesky_priorities(std::uint64_t tiles) {
   std::vector<std::int64_t> priorities;
-  CholeskyPriorities const of(tiles, {});
+  detail::CholeskyPriorities const of(tiles, {});
   for (std::uint64_t k = 0; k < tiles; ++k) {
     priorities.push_back(of.potrf(k));
     for (std::uint64_t i = k + 1; i < tiles; ++i) priorities.push_back(of.trsm(i, k));
@@ -41,4 +41,4 @@ std::vector<std::int64_t> library_cholesky_priorities(std::uint64_t tiles) {
   return priorities;
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -10,27 +10,27 @@
 #include <functional>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 
 /// The expected time of a codelet's kernel of so many operations.
-using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
+using ExpectedTime = std::function<Duration(detail::CodeletId codelet, double flops)>;
 
 /// The bottom level of each recorded task in nanoseconds: the time from its start to the end of the graph on an
 /// unbounded machine (DARTS, section 6.1). O(tasks + edges).
 ///
 /// ```cpp
 /// #include <granary/workloads.hpp>
-/// granary::TiledLu const lu({.tiles = 10});
+/// granary::workloads::TiledLu const lu({.tiles = 10});
 /// granary::GraphRecorder graph;
 /// lu.submit(graph, {granary::NodeId(0)});
-/// auto const time = [](granary::CodeletId, double flops) { return granary::from_seconds(flops / 1e10); };
+/// auto const time = [](auto, double flops) { return granary::from_seconds(flops / 1e10); };
 /// auto const priorities = granary::bottom_levels(graph, time);
 /// granary::GraphRecorder target;  // or a Simulator
-/// granary::PrioritySubmitter with_priorities(target, priorities);
+/// granary::workloads::PrioritySubmitter with_priorities(target, priorities);
 /// lu.submit(with_priorities, {granary::NodeId(0)});
 /// assert(target.tasks()[0].priority == priorities[0]);
 /// ```
-[[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> bottom_levels(GraphRecorder const& graph,
+[[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> bottom_levels(detail::GraphRecorder const& graph,
                                                                      ExpectedTime const& time);
 
 /// The priorities of StarPU's Cholesky example for the tasks of a right-looking factorization of `tiles` x `tiles`
@@ -49,11 +49,11 @@ class GRANARY_EXPORT PrioritySubmitter final : public Submitter {
   PrioritySubmitter(Submitter& target, std::vector<std::int64_t> const& priorities)
       : m_target(target), m_priorities(priorities) {}
 
-  CodeletId add_codelet(Codelet codelet) override { return m_target.add_codelet(std::move(codelet)); }
-  DataId add_data(DataDescription description) override { return m_target.add_data(std::move(description)); }
+  detail::CodeletId add_codelet(detail::Codelet codelet) override { return m_target.add_codelet(std::move(codelet)); }
+  DataId add_data(detail::DataDescription description) override { return m_target.add_data(std::move(description)); }
   void release_data(DataId data) override { m_target.release_data(data); }
   void last_use(DataId data) override { m_target.last_use(data); }
-  TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
+  TaskId submit(TaskSubmission const& submission, detail::Parameters parameters) override {
     auto with_priority = submission;
     with_priority.priority = m_priorities.at(m_next++);
     return m_target.submit(with_priority, std::move(parameters));
@@ -65,4 +65,4 @@ class GRANARY_EXPORT PrioritySubmitter final : public Submitter {
   std::size_t m_next = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 namespace {
 
 constexpr double two_outputs = 0.2;  // fraction of the tasks that update nothing
@@ -19,11 +19,11 @@ enum class Kind { Input, Result, Temporary };
 
 struct DrawnAccess {
   std::uint64_t data;  // number, in the order of creation
-  AccessMode mode;
+  detail::AccessMode mode;
 };
 
 // In whole numbers, so that the sizes are the same everywhere.
-Bytes draw_bytes(Random& random, Bytes bytes) {
+Bytes draw_bytes(detail::Random& random, Bytes bytes) {
   auto const octave = (bytes / 4) << random.below(4);
   return octave + random.below(octave);
 }
@@ -33,7 +33,7 @@ Bytes draw_bytes(Random& random, Bytes bytes) {
 // Calls new_datum(bytes, kind) for each datum before its first use, and new_task(accesses, flops) per task, in order.
 template <class NewDatum, class NewTask>
 void RandomDag::draw(NewDatum&& new_datum, NewTask&& new_task) const {
-  Random random(m_options.seed);
+  detail::Random random(m_options.seed);
   std::uint64_t count = 0;
   auto const add = [&](Kind kind) {
     new_datum(draw_bytes(random, m_options.bytes), kind);
@@ -50,14 +50,14 @@ void RandomDag::draw(NewDatum&& new_datum, NewTask&& new_task) const {
       auto const from = random.chance(0.5) ? std::min(m_options.recent, existing) : existing;
       auto const data = existing - 1 - random.below(from);
       bool const known = std::ranges::any_of(accesses, [&](DrawnAccess const& access) { return access.data == data; });
-      if (!known) accesses.push_back({data, AccessMode::Read});
+      if (!known) accesses.push_back({data, detail::AccessMode::Read});
     }
     if (updates) {
-      accesses.front().mode = AccessMode::ReadWrite;
+      accesses.front().mode = detail::AccessMode::ReadWrite;
     } else {
       auto const outputs = random.chance(two_outputs) ? 2 : 1;
       for (int output = 0; output < outputs; ++output) {
-        accesses.push_back({add(random.chance(temporary) ? Kind::Temporary : Kind::Result), AccessMode::Write});
+        accesses.push_back({add(random.chance(temporary) ? Kind::Temporary : Kind::Result), detail::AccessMode::Write});
       }
     }
     new_task(accesses, m_options.flops * (0.5 + random.uniform()));
@@ -81,7 +81,7 @@ RandomDag::RandomDag(Options options) : m_options(std::move(options)) {
 void RandomDag::submit(Submitter& submitter, DataHome home) const {
   auto const codelet = detail::add_codelet(submitter, "random", m_options.variant);
   std::vector<DataId> data;
-  std::vector<Access> accesses;
+  std::vector<detail::Access> accesses;
   auto const new_datum = [&](Bytes bytes, Kind kind) {
     auto name = "D" + std::to_string(data.size());
     switch (kind) {
@@ -103,4 +103,4 @@ void RandomDag::submit(Submitter& submitter, DataHome home) const {
   });
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

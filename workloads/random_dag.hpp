@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::workloads {
 
 /// A random graph without layers: data of very different sizes, tasks that write one datum or two or update one in
 /// place, and reads of recent results as well as of data from long ago. The same options produce the same graph.
@@ -15,8 +15,8 @@ namespace granary {
 ///
 /// ```cpp
 /// #include <granary/workloads.hpp>
-/// granary::RandomDag const dag({.tasks = 100, .inputs = 20, .seed = 7});
-/// auto const graph = granary::TaskGraphFile::record(dag);
+/// granary::workloads::RandomDag const dag({.tasks = 100, .inputs = 20, .seed = 7});
+/// auto const graph = granary::workloads::TaskGraphFile::record(dag);
 /// assert(graph.description().tasks.size() == 100);
 /// assert(graph.description().data.size() >= 20);
 /// ```
@@ -51,4 +51,4 @@ class GRANARY_EXPORT RandomDag final : public Workload {
   double m_flops = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 
 // Calls visit(bytes, flops, cpu_only, reads) per task, in order; `reads` are numbers of tasks in the previous layer.
 template <class Visit>
 void RandomLayers::draw(Visit&& visit) const {
-  Random random(m_options.seed);
+  detail::Random random(m_options.seed);
   std::vector<std::uint64_t> reads;
   for (std::uint64_t layer = 0; layer < m_options.layers; ++layer) {
     for (std::uint64_t task = 0; task < m_options.width; ++task) {
@@ -46,17 +46,17 @@ void RandomLayers::submit(Submitter& submitter, DataHome home) const {
   auto const any = detail::add_codelet(submitter, "random", m_options.variant);
   auto const cpu = detail::add_codelet(submitter, "random_cpu", m_options.variant, detail::RunsOn::CpuOnly);
   std::vector<DataId> data;  // by task
-  std::vector<Access> accesses;
+  std::vector<detail::Access> accesses;
   draw([&](Bytes bytes, double flops, bool cpu_only, std::vector<std::uint64_t> const& reads) {
     auto const layer = data.size() / m_options.width;
     auto const own = detail::add_result_data(submitter, home, "D" + std::to_string(data.size()), bytes);
-    accesses.assign(1, {own, AccessMode::Write});
+    accesses.assign(1, {own, detail::AccessMode::Write});
     for (auto const read : reads) {
-      if (layer > 0) accesses.push_back({data[(layer - 1) * m_options.width + read], AccessMode::Read});
+      if (layer > 0) accesses.push_back({data[(layer - 1) * m_options.width + read], detail::AccessMode::Read});
     }
     data.push_back(own);
     submitter.submit({cpu_only ? cpu : any, accesses, 0, flops}, {});
   });
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

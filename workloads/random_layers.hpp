@@ -6,15 +6,15 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::workloads {
 
 /// A random graph in layers: each task writes its own datum, which has a home, and reads data of the previous layer.
 /// The same options produce the same graph.
 ///
 /// ```cpp
 /// #include <granary/workloads.hpp>
-/// granary::RandomLayers const layers({.layers = 10, .width = 20, .seed = 7});
-/// auto const graph = granary::TaskGraphFile::record(layers);
+/// granary::workloads::RandomLayers const layers({.layers = 10, .width = 20, .seed = 7});
+/// auto const graph = granary::workloads::TaskGraphFile::record(layers);
 /// assert(graph.description().tasks.size() == 200);
 /// graph.write("random.json");  // for granary-simulate --algorithm graph
 /// ```
@@ -47,4 +47,4 @@ class GRANARY_EXPORT RandomLayers final : public Workload {
   double m_flops = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

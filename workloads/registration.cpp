@@ -13,7 +13,8 @@ void no_body(KernelCall const&) {
 
 }  // namespace
 
-DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes, MatrixPosition position) {
+DataId add_home_data(Submitter& submitter, workloads::DataHome home, std::string name, Bytes bytes,
+                     MatrixPosition position) {
   return submitter.add_data({.name = std::move(name),
                              .bytes = bytes,
                              .origin = home.node,
@@ -23,7 +24,7 @@ DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Byte
                              .position = position});
 }
 
-DataId add_result_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes) {
+DataId add_result_data(Submitter& submitter, workloads::DataHome home, std::string name, Bytes bytes) {
   return submitter.add_data(
       {.name = std::move(name), .bytes = bytes, .origin = {}, .home = home.node, .in_place = home.in_place});
 }

@@ -9,9 +9,10 @@
 namespace granary::detail {
 
 /// A datum whose origin and home are `home`.
-DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes, MatrixPosition position = {});
+DataId add_home_data(Submitter& submitter, workloads::DataHome home, std::string name, Bytes bytes,
+                     MatrixPosition position = {});
 /// A datum without an origin, with the home `home`.
-DataId add_result_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes);
+DataId add_result_data(Submitter& submitter, workloads::DataHome home, std::string name, Bytes bytes);
 /// A temporary datum: without origin and home.
 DataId add_temporary_data(Submitter& submitter, std::string name, Bytes bytes, MatrixPosition position = {});
 

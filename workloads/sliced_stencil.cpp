@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 namespace {
 
 constexpr std::uint64_t most = 65536;  // cells in a direction
@@ -62,9 +62,11 @@ void SlicedStencil::submit(Submitter& submitter, DataHome home) const {
     }
   }
   auto const bytes = 2 * static_cast<double>(layer_bytes());
-  auto const save = [&](CodeletId codelet, Slice const& from, Pair const& to) {
-    std::array const accesses{Access{from.layers[0], AccessMode::Read}, Access{from.layers[1], AccessMode::Read},
-                              Access{to[0], AccessMode::Write}, Access{to[1], AccessMode::Write}};
+  auto const save = [&](detail::CodeletId codelet, Slice const& from, Pair const& to) {
+    std::array const accesses{detail::Access{from.layers[0], detail::AccessMode::Read},
+                              detail::Access{from.layers[1], detail::AccessMode::Read},
+                              detail::Access{to[0], detail::AccessMode::Write},
+                              detail::Access{to[1], detail::AccessMode::Write}};
     submitter.submit({codelet, accesses, 0, bytes}, {});
   };
   for (std::uint64_t i = 0; i < m_options.iterations; ++i) {
@@ -74,9 +76,12 @@ void SlicedStencil::submit(Submitter& submitter, DataHome home) const {
     }
     for (std::size_t s = 0; s < count; ++s) {
       auto const& [layers, below, above] = slices[s];
-      std::array const accesses{Access{layers[0], AccessMode::ReadWrite}, Access{layers[1], AccessMode::ReadWrite},
-                                Access{above[0], AccessMode::Read},       Access{above[1], AccessMode::Read},
-                                Access{below[0], AccessMode::Read},       Access{below[1], AccessMode::Read}};
+      std::array const accesses{detail::Access{layers[0], detail::AccessMode::ReadWrite},
+                                detail::Access{layers[1], detail::AccessMode::ReadWrite},
+                                detail::Access{above[0], detail::AccessMode::Read},
+                                detail::Access{above[1], detail::AccessMode::Read},
+                                detail::Access{below[0], detail::AccessMode::Read},
+                                detail::Access{below[1], detail::AccessMode::Read}};
       auto const cells = static_cast<double>(m_options.size[0] * m_options.size[1] * layers_of(s));
       submitter.submit({update, accesses, 0, cells * flops_of_cell}, {});
     }
@@ -91,4 +96,4 @@ double SlicedStencil::flops() const {
   return static_cast<double>(m_options.iterations) * (cells * flops_of_cell + copied);
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

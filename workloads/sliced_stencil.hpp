@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-namespace granary {
+namespace granary::workloads {
 
 /// StarPU's example "stencil", the game of life on a periodic grid of bytes, which LAHeteroprio's evaluation runs: a
 /// grid that is cut along z only, and copies of the slices' borders.
@@ -18,7 +18,7 @@ namespace granary {
 /// updated cell (8 neighbours are added, 2 comparisons), 1 for each copied byte.
 ///
 /// ```cpp
-/// granary::SlicedStencil const life({.size = {1024, 1024, 1024}, .slices = 64, .iterations = 32});
+/// granary::workloads::SlicedStencil const life({.size = {1024, 1024, 1024}, .slices = 64, .iterations = 32});
 /// assert(life.flops() > 32.0 * 1024 * 1024 * 1024 * 10);
 /// assert(life.working_set() == granary::Bytes{2} * 1026 * 1026 * (1024 + 2 * 64));
 /// ```
@@ -46,4 +46,4 @@ class GRANARY_EXPORT SlicedStencil final : public Workload {
   Options m_options;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

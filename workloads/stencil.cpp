@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 namespace {
 
 using Position = std::array<std::uint64_t, 3>;
@@ -51,19 +51,20 @@ class StencilEmitter {
 
  private:
   void with_faces(Position const& at, std::size_t from) {
-    m_accesses.push_back({m_blocks[0][index(at)], AccessMode::ReadWrite});
+    m_accesses.push_back({m_blocks[0][index(at)], detail::AccessMode::ReadWrite});
     for (std::size_t d = 0; d < directions; ++d) {
       auto const other = neighbour(at, d);
       if (!other) continue;
-      m_accesses.push_back({m_faces[from][index(*other) * directions + opposite(d)], AccessMode::Read});
-      m_accesses.push_back({m_faces[1 - from][index(at) * directions + d], AccessMode::Write});
+      m_accesses.push_back({m_faces[from][index(*other) * directions + opposite(d)], detail::AccessMode::Read});
+      m_accesses.push_back({m_faces[1 - from][index(at) * directions + d], detail::AccessMode::Write});
     }
   }
   void whole_blocks(Position const& at, std::size_t from) {
-    m_accesses.push_back({m_blocks[1 - from][index(at)], AccessMode::Write});
-    m_accesses.push_back({m_blocks[from][index(at)], AccessMode::Read});
+    m_accesses.push_back({m_blocks[1 - from][index(at)], detail::AccessMode::Write});
+    m_accesses.push_back({m_blocks[from][index(at)], detail::AccessMode::Read});
     for (std::size_t d = 0; d < directions; ++d) {
-      if (auto const other = neighbour(at, d)) m_accesses.push_back({m_blocks[from][index(*other)], AccessMode::Read});
+      if (auto const other = neighbour(at, d))
+        m_accesses.push_back({m_blocks[from][index(*other)], detail::AccessMode::Read});
     }
   }
 
@@ -97,10 +98,10 @@ class StencilEmitter {
 
   Submitter& m_submitter;
   Stencil::Options const& m_options;
-  CodeletId m_codelet;
+  detail::CodeletId m_codelet;
   std::array<std::vector<DataId>, 2> m_blocks;  // by generation
   std::array<std::vector<DataId>, 2> m_faces;   // by generation; directions per block: the face for that neighbour
-  std::vector<Access> m_accesses;
+  std::vector<detail::Access> m_accesses;
 };
 
 }  // namespace
@@ -134,4 +135,4 @@ Bytes Stencil::working_set() const { return count() * m_options.block_bytes + fa
 
 double Stencil::flops() const { return static_cast<double>(count() * m_options.iterations) * m_options.flops; }
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-namespace granary {
+namespace granary::workloads {
 
 /// A 2-D or 3-D grid of blocks, iterated; codelet stencil, one task per block and iteration.
 ///
@@ -16,7 +16,7 @@ namespace granary {
 /// Without halos, there are two generations of blocks, and a task reads its own and its neighbours' whole blocks.
 ///
 /// ```cpp
-/// granary::Stencil const stencil({.blocks = {4, 4, 4}, .iterations = 10, .halo_bytes = 0, .flops = 1e9});
+/// granary::workloads::Stencil const stencil({.blocks = {4, 4, 4}, .iterations = 10, .halo_bytes = 0, .flops = 1e9});
 /// assert(stencil.flops() == 640e9);
 /// assert(stencil.working_set() == 64 * (granary::Bytes{8} << 20));  // the other generation has no home
 /// ```
@@ -45,4 +45,4 @@ class GRANARY_EXPORT Stencil final : public Workload {
   Options m_options;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

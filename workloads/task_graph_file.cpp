@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace granary {
+namespace granary::workloads {
 namespace {
 
 // Limits under which sums and conversions to times and back do not overflow.
@@ -44,11 +44,12 @@ TaskGraphFile TaskGraphFile::read(std::filesystem::path const& path) {
 }
 
 TaskGraphFile TaskGraphFile::record(Workload const& workload) {
-  GraphRecorder record;
+  detail::GraphRecorder record;
   workload.submit(record, {NodeId(0)});
   TaskGraphDescription graph;
   for (auto const& codelet : record.codelets()) {
-    graph.codelets.push_back({codelet.name, codelet.runs_on(WorkerKind::Cpu), codelet.runs_on(WorkerKind::Device)});
+    graph.codelets.push_back(
+        {codelet.name, codelet.runs_on(detail::WorkerKind::Cpu), codelet.runs_on(detail::WorkerKind::Device)});
   }
   for (auto const& data : record.data()) {
     graph.data.push_back({data.name, data.bytes, !data.home.valid(), data.position});
@@ -114,7 +115,7 @@ void TaskGraphFile::check_first_values() const {
 
 void TaskGraphFile::submit(Submitter& submitter, DataHome home) const {
   auto const& graph = m_description;
-  std::vector<CodeletId> codelets;
+  std::vector<detail::CodeletId> codelets;
   for (auto const& codelet : graph.codelets) {
     auto const kinds =
         !codelet.device ? detail::RunsOn::CpuOnly : (codelet.cpu ? detail::RunsOn::Any : detail::RunsOn::DeviceOnly);
@@ -134,13 +135,13 @@ void TaskGraphFile::submit(Submitter& submitter, DataHome home) const {
       }
     }
   }
-  std::vector<Access> accesses;
+  std::vector<detail::Access> accesses;
   for (auto const t : m_order) {
     auto const& task = graph.tasks[t];
     accesses.clear();
     for (auto const& access : task.accesses) accesses.push_back({data[access.datum], access.mode});
-    for (auto const before : task.after) accesses.push_back({ends[before], AccessMode::Read});
-    if (ends[t].valid()) accesses.push_back({ends[t], AccessMode::Write});
+    for (auto const before : task.after) accesses.push_back({ends[before], detail::AccessMode::Read});
+    if (ends[t].valid()) accesses.push_back({ends[t], detail::AccessMode::Write});
     try {
       submitter.submit({codelets[task.codelet], accesses, task.priority.value_or(0), task.flops}, {});
     } catch (MemoryLimitError const& error) {
@@ -167,4 +168,4 @@ bool TaskGraphFile::has_priorities() const {
   return std::ranges::any_of(m_description.tasks, [](auto const& task) { return task.priority.has_value(); });
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

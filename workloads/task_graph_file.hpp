@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace granary {
+namespace granary::workloads {
 
 /// A task graph as plain data, and its JSON form: docs/simulate.md.
 struct GRANARY_EXPORT TaskGraphDescription {
@@ -24,12 +24,12 @@ struct GRANARY_EXPORT TaskGraphDescription {
   struct DatumEntry {
     std::string name;
     Bytes bytes = 0;
-    bool temporary = false;        ///< neither origin nor home
-    MatrixPosition position = {};  ///< of the tile in its matrix, for pictures and traces
+    bool temporary = false;                ///< neither origin nor home
+    detail::MatrixPosition position = {};  ///< of the tile in its matrix, for pictures and traces
   };
   struct AccessEntry {
     std::size_t datum = 0;
-    AccessMode mode = AccessMode::Read;
+    detail::AccessMode mode = detail::AccessMode::Read;
   };
   struct TaskEntry {
     std::string name;  ///< may be empty
@@ -50,14 +50,14 @@ struct GRANARY_EXPORT TaskGraphDescription {
 /// A task graph of the user.
 ///
 /// ```cpp
-/// auto const graph = granary::TaskGraphFile::parse(R"({
+/// auto const graph = granary::workloads::TaskGraphFile::parse(R"({
 ///     "codelets": [{"name": "solve", "kinds": ["cpu", "device"]}],
 ///     "data": [{"name": "x", "bytes": 8000000}],
 ///     "tasks": [{"codelet": "solve", "flops": 2e9, "accesses": [{"data": "x", "mode": "read-write"}]}]
 ///   })", "example");
 /// assert(graph.working_set() == 8'000'000 && graph.flops() == 2e9);
 /// graph.write("graph.json");
-/// assert(granary::TaskGraphFile::read("graph.json").to_json() == graph.to_json());
+/// assert(granary::workloads::TaskGraphFile::read("graph.json").to_json() == graph.to_json());
 /// ```
 class GRANARY_EXPORT TaskGraphFile final : public Workload {
  public:
@@ -95,16 +95,18 @@ class GRANARY_EXPORT TaskGraphFile final : public Workload {
   std::vector<std::size_t> m_order;
 };
 
-namespace detail {
+}  // namespace granary::workloads
+
+namespace granary::detail {
 
 /// The lexicographically first order of the tasks, by number, that respects accesses and `after`. Throws
 /// InvalidArgument with a cycle.
-[[nodiscard]] GRANARY_EXPORT std::vector<std::size_t> submission_order(TaskGraphDescription const& graph,
+[[nodiscard]] GRANARY_EXPORT std::vector<std::size_t> submission_order(workloads::TaskGraphDescription const& graph,
                                                                        std::string const& origin);
-[[nodiscard]] GRANARY_EXPORT TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin);
-[[nodiscard]] GRANARY_EXPORT std::string format_task_graph(TaskGraphDescription const& graph);
+[[nodiscard]] GRANARY_EXPORT workloads::TaskGraphDescription parse_task_graph(std::string_view text,
+                                                                              std::string const& origin);
+[[nodiscard]] GRANARY_EXPORT std::string format_task_graph(workloads::TaskGraphDescription const& graph);
 /// Row and column in a name such as `A(3,2)` or `A(3, 2, 1)`: the first two numbers in its last brackets; -1 without.
 [[nodiscard]] GRANARY_EXPORT MatrixPosition position_in_name(std::string_view name);
 
-}  // namespace detail
-}  // namespace granary
+}  // namespace granary::detail

@@ -33,7 +33,7 @@ class Parser {
  public:
   explicit Parser(std::string const& origin) : m_origin(origin) {}
 
-  TaskGraphDescription parse(std::string_view text) {
+  workloads::TaskGraphDescription parse(std::string_view text) {
     if (json_nests_deeper(text, most_json_depth))
       refuse("its brackets nest deeper than " + std::to_string(most_json_depth) + " levels");
     Json json;
@@ -101,7 +101,7 @@ class Parser {
   void codelet(Json const& entry) {
     auto const where = "codelet " + std::to_string(m_graph.codelets.size());
     check_keys(entry, where, {"name", "kinds"});
-    TaskGraphDescription::CodeletEntry codelet{text(entry, "name", where), false, false};
+    workloads::TaskGraphDescription::CodeletEntry codelet{text(entry, "name", where), false, false};
     auto const named = "codelet '" + codelet.name + "'";
     for (auto const& kind : list(entry, "kinds", named)) {
       if (kind != "cpu" && kind != "device") wrong(named, "kinds", kind, "\"cpu\" or \"device\"");
@@ -115,7 +115,7 @@ class Parser {
   void datum(Json const& entry) {
     auto const where = "datum " + std::to_string(m_graph.data.size());
     check_keys(entry, where, {"name", "bytes", "temporary", "position"});
-    TaskGraphDescription::DatumEntry datum{text(entry, "name", where)};
+    workloads::TaskGraphDescription::DatumEntry datum{text(entry, "name", where)};
     auto const named = "datum '" + datum.name + "'";
     auto const& bytes = field(entry, "bytes", named);
     if (!bytes.is_number_unsigned() || bytes == 0U) wrong(named, "bytes", bytes, "a whole number above 0");
@@ -182,7 +182,7 @@ class Parser {
   }
 
   std::string const& m_origin;
-  TaskGraphDescription m_graph;
+  workloads::TaskGraphDescription m_graph;
   Names m_codelets;
   Names m_data;
   Names m_tasks;
@@ -203,11 +203,11 @@ MatrixPosition position_in_name(std::string_view name) {
   return position;
 }
 
-TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin) {
+workloads::TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin) {
   return Parser(origin).parse(text);
 }
 
-std::string format_task_graph(TaskGraphDescription const& graph) {
+std::string format_task_graph(workloads::TaskGraphDescription const& graph) {
   using Ordered = nlohmann::ordered_json;
   Ordered json{{"codelets", Ordered::array()}, {"data", Ordered::array()}, {"tasks", Ordered::array()}};
   for (auto const& codelet : graph.codelets) {

@@ -24,7 +24,7 @@ struct Edges {
 };
 
 // The dependencies by accesses in the order of the list, and the stated ones.
-Edges edges_of(TaskGraphDescription const& graph) {
+Edges edges_of(workloads::TaskGraphDescription const& graph) {
   Edges edges(graph.tasks.size());
   TaskGraph implied;
   std::vector<Access> accesses;
@@ -62,7 +62,7 @@ std::vector<std::size_t> find_cycle(Edges const& edges) {
   return cycle;
 }
 
-std::string describe_cycle(TaskGraphDescription const& graph, std::vector<std::size_t> const& cycle) {
+std::string describe_cycle(workloads::TaskGraphDescription const& graph, std::vector<std::size_t> const& cycle) {
   constexpr std::size_t most_shown = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(cycle.size(), most_shown); ++i) text += graph.describe(cycle[i]) + " -> ";
@@ -72,7 +72,7 @@ std::string describe_cycle(TaskGraphDescription const& graph, std::vector<std::s
 
 }  // namespace
 
-std::vector<std::size_t> submission_order(TaskGraphDescription const& graph, std::string const& origin) {
+std::vector<std::size_t> submission_order(workloads::TaskGraphDescription const& graph, std::string const& origin) {
   auto edges = edges_of(graph);
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {

@@ -4,14 +4,16 @@
 #include <granary/detail/workloads/tiled_cholesky.hpp>
 #include <granary/detail/workloads/with_scalar.hpp>
 
-namespace granary {
+namespace granary::workloads {
 namespace {
 
 template <class T>
-void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
-  TiledMatrix<T> const a(tiling.grid(), MatrixPart::Lower, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
-    return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(i, j), tile_position(i, j));
-  });
+void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, detail::FactorOrder order) {
+  detail::TiledMatrix<T> const a(tiling.grid(), MatrixPart::Lower, detail::Layout::RowMajor,
+                                 [&](std::uint64_t i, std::uint64_t j) {
+                                   return detail::add_home_data(submitter, home, detail::tile_name("A", i, j),
+                                                                tiling.tile_bytes(i, j), detail::tile_position(i, j));
+                                 });
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
   tasks.set_inner_tile(static_cast<std::int32_t>(tiling.inner_tile));
@@ -21,7 +23,7 @@ void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, Fa
 }  // namespace
 
 void TiledCholesky::submit(Submitter& submitter, DataHome home) const {
-  auto const order = m_left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
+  auto const order = m_left_looking ? detail::FactorOrder::LeftLooking : detail::FactorOrder::RightLooking;
   detail::with_scalar(m_tiling.precision, [&]<class T>(T) { emit_cholesky<T>(submitter, home, m_tiling, order); });
 }
 
@@ -44,4 +46,4 @@ double TiledCholesky::flops() const {
   return m_tiling.flops(total);
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

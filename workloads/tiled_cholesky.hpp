@@ -5,15 +5,15 @@
 #include <granary/detail/workloads/tiling.hpp>
 #include <granary/detail/workloads/workload.hpp>
 
-namespace granary {
+namespace granary::workloads {
 
 /// The Cholesky factorization of the lower triangle, as granary::potrf emits it: codelets potrf, trsm, syrk (herk on
 /// complex scalars), gemm.
 ///
 /// ```cpp
-/// granary::TiledCholesky const cholesky({.tiles = 10, .tile = 960, .precision = granary::Precision::Single});
-/// assert(cholesky.working_set() == 55 * 960 * 960 * sizeof(float));  // the tiles of one triangle
-/// std::printf("%g GFlop\n", cholesky.flops() / 1e9);
+/// granary::workloads::TiledCholesky const cholesky({.tiles = 10, .tile = 960, .precision =
+/// granary::Precision::Single}); assert(cholesky.working_set() == 55 * 960 * 960 * sizeof(float));  // the
+/// tiles of one triangle std::printf("%g GFlop\n", cholesky.flops() / 1e9);
 /// ```
 class GRANARY_EXPORT TiledCholesky final : public Workload {
  public:
@@ -31,4 +31,4 @@ class GRANARY_EXPORT TiledCholesky final : public Workload {
   bool m_left_looking;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace granary {
+namespace granary::workloads {
 
 void TiledGemm::submit(Submitter& submitter, DataHome home) const {
   auto const tiles = m_tiling.tiles;
@@ -14,17 +14,18 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
   for (std::size_t matrix = 0; matrix < data.size(); ++matrix) {
     std::string const name(1, "ABC"[matrix]);
     for (std::uint64_t i = 0; i < tiles * tiles; ++i) {
-      data[matrix].push_back(detail::add_home_data(submitter, home, tile_name(name, i / tiles, i % tiles),
+      data[matrix].push_back(detail::add_home_data(submitter, home, detail::tile_name(name, i / tiles, i % tiles),
                                                    m_tiling.tile_bytes(i / tiles, i % tiles),
-                                                   tile_position(i / tiles, i % tiles)));
+                                                   detail::tile_position(i / tiles, i % tiles)));
     }
   }
   auto const update = [&](std::uint64_t tile, std::uint64_t k) {
-    std::array const accesses{Access{data[0][tile / tiles * tiles + k], AccessMode::Read},
-                              Access{data[1][k * tiles + tile % tiles], AccessMode::Read},
-                              Access{data[2][tile], m_tiling.commuting ? AccessMode::Commute : AccessMode::ReadWrite}};
-    TaskIndex const index{static_cast<std::int32_t>(tile / tiles), static_cast<std::int32_t>(tile % tiles),
-                          static_cast<std::int32_t>(k)};
+    std::array const accesses{detail::Access{data[0][tile / tiles * tiles + k], detail::AccessMode::Read},
+                              detail::Access{data[1][k * tiles + tile % tiles], detail::AccessMode::Read},
+                              detail::Access{data[2][tile], m_tiling.commuting ? detail::AccessMode::Commute
+                                                                               : detail::AccessMode::ReadWrite}};
+    detail::TaskIndex const index{static_cast<std::int32_t>(tile / tiles), static_cast<std::int32_t>(tile % tiles),
+                                  static_cast<std::int32_t>(k)};
     auto const grid = m_tiling.grid();
     auto const products = grid.elements_in(tile / tiles, tile % tiles) * grid.cols_in(k);
     submitter.submit({gemm, accesses, 0, m_tiling.flops(2 * static_cast<double>(products)), index}, {});
@@ -42,4 +43,4 @@ double TiledGemm::flops() const {
   return m_tiling.flops(2 * n * n * n);
 }
 
-}  // namespace granary
+}  // namespace granary::workloads

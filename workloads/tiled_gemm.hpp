@@ -5,7 +5,7 @@
 #include <granary/detail/workloads/tiling.hpp>
 #include <granary/detail/workloads/workload.hpp>
 
-namespace granary {
+namespace granary::workloads {
 
 enum class GRANARY_EXPORT GemmOrder {
   ByTile,  ///< all updates of a tile of C, then the next tile, row by row
@@ -15,7 +15,7 @@ enum class GRANARY_EXPORT GemmOrder {
 /// C := C + A B of square matrices; codelet gemm, 2 b^3 flops with tiles of order b (8 b^3 on complex scalars).
 ///
 /// ```cpp
-/// granary::TiledGemm const gemm({.tiles = 10, .tile = 960}, granary::GemmOrder::ByStep);
+/// granary::workloads::TiledGemm const gemm({.tiles = 10, .tile = 960}, granary::workloads::GemmOrder::ByStep);
 /// assert(gemm.flops() == 2.0 * 9600 * 9600 * 9600);
 /// assert(gemm.name() == "gemm-outer");
 /// ```
@@ -35,4 +35,4 @@ class GRANARY_EXPORT TiledGemm final : public Workload {
   GemmOrder m_order;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -4,19 +4,19 @@
 #include <granary/detail/workloads/tiled_lu.hpp>
 #include <granary/detail/workloads/with_scalar.hpp>
 
-namespace granary {
+namespace granary::workloads {
 namespace {
 
 template <class T>
-TiledMatrix<T> add_matrix(Submitter& submitter, DataHome home, Tiling const& tiling) {
-  return {tiling.grid(), MatrixPart::All, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
-            return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(i, j),
-                                         tile_position(i, j));
+detail::TiledMatrix<T> add_matrix(Submitter& submitter, DataHome home, Tiling const& tiling) {
+  return {tiling.grid(), MatrixPart::All, detail::Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
+            return detail::add_home_data(submitter, home, detail::tile_name("A", i, j), tiling.tile_bytes(i, j),
+                                         detail::tile_position(i, j));
           }};
 }
 
 template <class T>
-void emit_lu(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
+void emit_lu(Submitter& submitter, DataHome home, Tiling const& tiling, detail::FactorOrder order) {
   auto const a = add_matrix<T>(submitter, home, tiling);
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
@@ -25,7 +25,7 @@ void emit_lu(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOr
 }
 
 template <class T>
-void emit_pivoted_lu(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
+void emit_pivoted_lu(Submitter& submitter, DataHome home, Tiling const& tiling, detail::FactorOrder order) {
   auto const a = add_matrix<T>(submitter, home, tiling);
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
@@ -46,7 +46,9 @@ double flops_of_lu(Tiling const& tiling) {
   return tiling.flops(total);
 }
 
-FactorOrder order_of(bool left_looking) { return left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking; }
+detail::FactorOrder order_of(bool left_looking) {
+  return left_looking ? detail::FactorOrder::LeftLooking : detail::FactorOrder::RightLooking;
+}
 
 }  // namespace
 
@@ -64,4 +66,4 @@ void TiledPivotedLu::submit(Submitter& submitter, DataHome home) const {
 
 double TiledPivotedLu::flops() const { return flops_of_lu(m_tiling); }
 
-}  // namespace granary
+}  // namespace granary::workloads

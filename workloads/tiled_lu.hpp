@@ -5,7 +5,7 @@
 #include <granary/detail/workloads/tiling.hpp>
 #include <granary/detail/workloads/workload.hpp>
 
-namespace granary {
+namespace granary::workloads {
 
 /// The LU factorization without pivoting of a square matrix, as granary::getrf_nopiv emits it, with tiles of order b
 /// of real scalars (four times the flops on complex ones):
@@ -16,8 +16,8 @@ namespace granary {
 ///
 /// ```cpp
 /// #include <granary/workloads.hpp>
-/// granary::TiledLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
-/// auto const graph = granary::TaskGraphFile::record(lu).description();
+/// granary::workloads::TiledLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
+/// auto const graph = granary::workloads::TaskGraphFile::record(lu).description();
 /// assert(graph.tasks.size() == 14);  // 3 getrf, 6 trsm, 5 gemm
 /// ```
 class GRANARY_EXPORT TiledLu final : public Workload {
@@ -45,8 +45,8 @@ class GRANARY_EXPORT TiledLu final : public Workload {
 ///
 /// ```cpp
 /// #include <granary/workloads.hpp>
-/// granary::TiledPivotedLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
-/// auto const graph = granary::TaskGraphFile::record(lu).description();
+/// granary::workloads::TiledPivotedLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
+/// auto const graph = granary::workloads::TaskGraphFile::record(lu).description();
 /// assert(graph.tasks.size() == 16);  // 3 getrf_panel, 3 swap_rows, 3 trsm_ll, 5 gemm, 2 swap_all_rows
 /// ```
 class GRANARY_EXPORT TiledPivotedLu final : public Workload {
@@ -66,4 +66,4 @@ class GRANARY_EXPORT TiledPivotedLu final : public Workload {
   bool m_left_looking;
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

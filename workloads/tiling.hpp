@@ -11,13 +11,13 @@
 #include <cstdint>
 #include <string>
 
-namespace granary {
+namespace granary::workloads {
 
 /// A square matrix of tiles x tiles tiles of size `tile`; tiles of the last row and column may be smaller: see `n`.
 struct GRANARY_EXPORT Tiling {
   std::uint64_t tiles = 8;
   std::uint64_t tile = 960;
-  Precision precision = Precision::Double;
+  detail::Precision precision = detail::Precision::Double;
   std::uint64_t inner_tile = 0;  ///< of tasks that may run as finer graphs: see TaskEmitter::inner_tile
   bool commuting = false;        ///< the updates of a tile commute
   std::uint64_t n = 0;           ///< the order of the matrix, which needs just so many tiles; 0: all of them are full
@@ -26,7 +26,7 @@ struct GRANARY_EXPORT Tiling {
   [[nodiscard]] Bytes tile_bytes() const { return tile * tile * element(); }
   [[nodiscard]] std::string variant() const { return letter_of(precision); }
   [[nodiscard]] std::uint64_t order() const { return n > 0 ? n : tiles * tile; }
-  [[nodiscard]] TileGrid grid() const { return square_grid(order(), tile); }
+  [[nodiscard]] detail::TileGrid grid() const { return square_grid(order(), tile); }
   /// Of tile (i, j).
   [[nodiscard]] Bytes tile_bytes(std::uint64_t i, std::uint64_t j) const {
     return grid().elements_in(i, j) * element();
@@ -67,4 +67,4 @@ struct GRANARY_EXPORT Tiling {
   }
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace granary {
+namespace granary::workloads {
 
 /// The origin and home of a workload's data.
 struct GRANARY_EXPORT DataHome {
@@ -22,8 +22,8 @@ struct GRANARY_EXPORT DataHome {
 ///
 /// ```cpp
 /// #include <granary/workloads.hpp>
-/// struct Chain : granary::Workload {  // ten tasks, one after the other
-///   void submit(granary::Submitter& to, granary::DataHome home) const override {
+/// struct Chain : granary::workloads::Workload {  // ten tasks, one after the other
+///   void submit(granary::Submitter& to, granary::workloads::DataHome home) const override {
 ///     auto const gemm = to.add_codelet({.name = "gemm", .variant = "d"});
 ///     auto const x = to.add_data({.name = "x", .bytes = working_set(), .origin = home.node, .home = home.node,
 ///                                 .origin_is_home = true, .in_place = home.in_place});
@@ -34,7 +34,7 @@ struct GRANARY_EXPORT DataHome {
 ///   granary::Bytes working_set() const override { return 8'000'000; }
 ///   double flops() const override { return 1e10; }
 /// };
-/// assert(granary::TaskGraphFile::record(Chain()).description().tasks.size() == 10);
+/// assert(granary::workloads::TaskGraphFile::record(Chain()).description().tasks.size() == 10);
 /// ```
 class GRANARY_EXPORT Workload {
  public:
@@ -47,7 +47,9 @@ class GRANARY_EXPORT Workload {
   /// Floating-point operations of all tasks.
   [[nodiscard]] virtual double flops() const = 0;
   /// The bytes of a value of a varying datum, which is the `version`-th, from 1; 0: as many as there is room for.
-  [[nodiscard]] virtual Bytes value_bytes(MatrixPosition /*datum*/, std::uint32_t /*version*/) const { return 0; }
+  [[nodiscard]] virtual Bytes value_bytes(detail::MatrixPosition /*datum*/, std::uint32_t /*version*/) const {
+    return 0;
+  }
 };
 
-}  // namespace granary
+}  // namespace granary::workloads

@@ -25,24 +25,24 @@ class DryRun final : public Submitter {
  public:
   DryRun() = default;
   /// Also records the tasks. The graph must be empty, and outlive this.
-  explicit DryRun(GraphRecorder& graph) : m_graph(&graph) {}
-  CodeletId add_codelet(Codelet codelet) override;
-  DataId add_data(DataDescription description) override;
+  explicit DryRun(detail::GraphRecorder& graph) : m_graph(&graph) {}
+  detail::CodeletId add_codelet(detail::Codelet codelet) override;
+  DataId add_data(detail::DataDescription description) override;
   void release_data(DataId) override {}
-  TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
+  TaskId submit(TaskSubmission const& submission, detail::Parameters parameters) override;
 
   /// A matrix whose tiles count against the limit.
   template <class T>
-  [[nodiscard]] TiledMatrix<T> matrix(TileGrid grid, MatrixPart part) {
+  [[nodiscard]] detail::TiledMatrix<T> matrix(detail::TileGrid grid, MatrixPart part) {
     return make_temporary_matrix<T>(*this, grid, part, "");
   }
   /// A datum in the program's own memory, which does not count against the limit.
   [[nodiscard]] DataId in_place(Bytes bytes) { return add_data({.bytes = bytes, .in_place = true}); }
 
   /// Numbers for the result of a check.
-  [[nodiscard]] ResidualData residual_data() { return {.residual = in_place(8), .norm = in_place(8)}; }
+  [[nodiscard]] detail::ResidualData residual_data() { return {.residual = in_place(8), .norm = in_place(8)}; }
   /// The same for a solution with these tiles, with numbers for each column.
-  [[nodiscard]] ResidualData residual_data(TileGrid const& columns) {
+  [[nodiscard]] detail::ResidualData residual_data(detail::TileGrid const& columns) {
     auto data = residual_data();
     for (std::uint64_t j = 0; j < columns.tile_cols(); ++j) data.columns.push_back(in_place(8 * columns.cols_in(j)));
     return data;
@@ -56,7 +56,7 @@ class DryRun final : public Submitter {
     Bytes host;  // 0: used in place
     Bytes device;
   };
-  GraphRecorder* m_graph = nullptr;  // assigns the same ids
+  detail::GraphRecorder* m_graph = nullptr;  // assigns the same ids
   std::vector<Datum> m_data;
   std::uint32_t m_codelets = 0;
   std::uint64_t m_tasks = 0;

@@ -9,7 +9,7 @@
 
 namespace granary::app {
 
-RunPivots::RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting) : m_owned(runtime.submitter()) {
+RunPivots::RunPivots(Runtime& runtime, detail::TileGrid const& grid, bool pivoting) : m_owned(runtime.submitter()) {
   if (!pivoting) return;
   m_pivots = std::make_shared<Pivots>(grid);
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
@@ -26,19 +26,19 @@ std::vector<std::int64_t> RunPivots::rows() const {
   return rows;
 }
 
-RunGrowth::RunGrowth(Runtime& runtime, TileGrid const& grid)
-    : m_maxima(std::make_shared<TileMaxima>(grid)), m_owned(runtime.submitter()) {
+RunGrowth::RunGrowth(Runtime& runtime, detail::TileGrid const& grid)
+    : m_maxima(std::make_shared<detail::TileMaxima>(grid)), m_owned(runtime.submitter()) {
   m_data = m_maxima->bind([&](char const* name, double& number) {
     return runtime.session().add_data(name, sizeof(double),
                                       {.memory = reinterpret_cast<std::byte*>(&number), .keep = m_maxima});
   });
-  for (auto const* data : {&m_data.matrix, &m_data.factor}) m_owned.own(OwnedData(runtime.submitter(), *data));
+  for (auto const* data : {&m_data.matrix, &m_data.factor}) m_owned.own(detail::OwnedData(runtime.submitter(), *data));
 }
 
 PivotGrowth RunGrowth::value(Runtime& runtime) const { return growth_of_all(runtime.session(), m_maxima->growth()); }
 
-PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
-  PivotData pivots;
+detail::PivotData dry_pivots(DryRun& dry, detail::TileGrid const& grid) {
+  detail::PivotData pivots;
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) pivots.panels.push_back(dry.in_place(pivot_bytes(grid, k)));
   return pivots;
 }
@@ -56,7 +56,7 @@ MemoryNeed choose_panels(LuOptions& options, RunPlan const& plan, std::function<
   }
 }
 
-void add_pivoting(Report& report, bool pivoting, LuOptions const& options, TileGrid const& grid) {
+void add_pivoting(Report& report, bool pivoting, LuOptions const& options, detail::TileGrid const& grid) {
   bool const whole = options.leaf_tiles >= grid.tile_rows();
   report.line("pivoting", !pivoting ? "none"
                           : whole   ? "partial, a panel in one task"

@@ -21,37 +21,37 @@ namespace granary::app {
 /// tasks use them.
 class RunPivots {
  public:
-  RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting);
+  RunPivots(Runtime& runtime, detail::TileGrid const& grid, bool pivoting);
 
   /// Null without pivoting.
-  [[nodiscard]] PivotData const* data() const { return m_pivots ? &m_data : nullptr; }
+  [[nodiscard]] detail::PivotData const* data() const { return m_pivots ? &m_data : nullptr; }
   [[nodiscard]] std::optional<std::uint64_t> zero_pivot() const;
   /// For each row, the row that it was exchanged with, both counted from 0, like piv of scipy.linalg.lu_factor.
   [[nodiscard]] std::vector<std::int64_t> rows() const;
 
  private:
   std::shared_ptr<Pivots> m_pivots;
-  PivotData m_data;
-  OwnedData m_owned;
+  detail::PivotData m_data;
+  detail::OwnedData m_owned;
 };
 
 /// The growth of a run's factorization; it stays alive while tasks use it.
 class RunGrowth {
  public:
-  RunGrowth(Runtime& runtime, TileGrid const& grid);
+  RunGrowth(Runtime& runtime, detail::TileGrid const& grid);
 
-  [[nodiscard]] GrowthData const& data() const { return m_data; }
+  [[nodiscard]] detail::GrowthData const& data() const { return m_data; }
   /// After Session::wait, in all processes.
   [[nodiscard]] PivotGrowth value(Runtime& runtime) const;
 
  private:
-  std::shared_ptr<TileMaxima> m_maxima;
-  GrowthData m_data;
-  OwnedData m_owned;
+  std::shared_ptr<detail::TileMaxima> m_maxima;
+  detail::GrowthData m_data;
+  detail::OwnedData m_owned;
 };
 
 /// Data of the row exchanges, which do not count against the limit.
-[[nodiscard]] PivotData dry_pivots(DryRun& dry, TileGrid const& grid);
+[[nodiscard]] detail::PivotData dry_pivots(DryRun& dry, detail::TileGrid const& grid);
 
 /// Chooses the panels and the order for a run with these options: see fit_panels. Where panels do not fit, halves
 /// `options.leaf_tiles` while the largest task of a tournament needs more than a quarter of the memory. Returns the
@@ -60,6 +60,6 @@ class RunGrowth {
                                        std::function<MemoryNeed()> const& dry_run);
 
 /// Adds the kind of pivoting to the report.
-void add_pivoting(Report& report, bool pivoting, LuOptions const& options, TileGrid const& grid);
+void add_pivoting(Report& report, bool pivoting, LuOptions const& options, detail::TileGrid const& grid);
 
 }  // namespace granary::app

@@ -17,7 +17,7 @@
 
 namespace granary::app {
 
-std::unique_ptr<MatrixSource> MatrixInput::open(std::uint64_t tile, MatrixPart part, Runtime& runtime) const {
+std::unique_ptr<detail::MatrixSource> MatrixInput::open(std::uint64_t tile, MatrixPart part, Runtime& runtime) const {
   return file ? open_matrix_source(*file, tile, part, runtime.session().io(), runtime.options().scratch)
               : open_generated(generated, tile, type);
 }
@@ -51,7 +51,7 @@ void check_generated(std::string const& name) {
   if (!std::filesystem::exists(name, ignored)) static_cast<void>(parse_generated(name));
 }
 
-MatrixInput file_input(MatrixFileInfo const& info) {
+MatrixInput file_input(detail::MatrixFileInfo const& info) {
   return {.name = info.name(),
           .file = info,
           .generated = {},

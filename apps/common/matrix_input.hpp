@@ -21,14 +21,14 @@ namespace granary::app {
 /// The matrix that an argument names: a file, or a generated matrix.
 struct MatrixInput {
   std::string name;
-  std::optional<MatrixFileInfo> file;
+  std::optional<detail::MatrixFileInfo> file;
   GeneratedMatrix generated;  ///< if there is no file
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
   ScalarType type = ScalarType::Float64;
 
   /// Opens one part of it in tiles of this size, for the I/O and the scratch directory of a run.
-  [[nodiscard]] std::unique_ptr<MatrixSource> open(std::uint64_t tile, MatrixPart part, Runtime& runtime) const;
+  [[nodiscard]] std::unique_ptr<detail::MatrixSource> open(std::uint64_t tile, MatrixPart part, Runtime& runtime) const;
 };
 
 /// Generated matrices get the element type of the options; the options are refused if the matrix is a file. Throws

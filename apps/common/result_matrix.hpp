@@ -25,8 +25,8 @@ class ResultMatrix {
  public:
   /// `origin`: the initial values; null if tasks overwrite them. `like`: a file whose dimensions and names of columns
   /// the output gets. Throws what Session::make_sink throws.
-  ResultMatrix(Session& session, TileGrid const& grid, MatrixPart part, std::string name,
-               std::shared_ptr<Storage> const& origin, MatrixFileInfo const& like = {})
+  ResultMatrix(Session& session, detail::TileGrid const& grid, MatrixPart part, std::string name,
+               std::shared_ptr<detail::Storage> const& origin, detail::MatrixFileInfo const& like = {})
       : m_session(session),
         m_grid(grid),
         m_part(part),
@@ -41,7 +41,7 @@ class ResultMatrix {
                                   .columns = like.columns})),
         m_tiles(add_file_matrix<T>(session.runtime().session(), grid, part, m_name, origin, m_sink)) {}
 
-  [[nodiscard]] TiledMatrix<T> const& tiles() const { return m_tiles; }
+  [[nodiscard]] detail::TiledMatrix<T> const& tiles() const { return m_tiles; }
   /// Has later tasks read the values from the output, if there is one.
   void read_back() {
     if (!m_sink) return;
@@ -58,9 +58,9 @@ class ResultMatrix {
       for (std::uint64_t j = 0; j < m_grid.tile_cols(); ++j) {
         if (!holds(m_part, i, j) || !looks_at(i, j)) continue;
         auto const tile = m_tiles(i, j);
-        TileGrid const alone{m_grid.rows_in(i), m_grid.cols_in(j), m_grid.tile};
-        TiledMatrix<T> const matrix(alone, MatrixPart::All, tile.layout, static_cast<std::uint64_t>(tile.ld),
-                                    [&](std::uint64_t, std::uint64_t) { return tile.data; });
+        detail::TileGrid const alone{m_grid.rows_in(i), m_grid.cols_in(j), m_grid.tile};
+        detail::TiledMatrix<T> const matrix(alone, MatrixPart::All, tile.layout, static_cast<std::uint64_t>(tile.ld),
+                                            [&](std::uint64_t, std::uint64_t) { return tile.data; });
         submit_lange(tasks, Norm::Max, matrix, largest.emplace_back(m_session.runtime()).id());
       }
     }
@@ -70,7 +70,7 @@ class ResultMatrix {
     }
   }
   /// Ends the use of the matrix, waits, and renames the output, after `add` has added other datasets to it.
-  void commit(std::function<void(MatrixSink&)> const& add = [](MatrixSink&) {}) {
+  void commit(std::function<void(detail::MatrixSink&)> const& add = [](detail::MatrixSink&) {}) {
     m_tiles.release(m_session.submitter());
     m_session.wait();
     if (!m_sink) return;
@@ -80,11 +80,11 @@ class ResultMatrix {
 
  private:
   Session& m_session;
-  TileGrid m_grid;
+  detail::TileGrid m_grid;
   MatrixPart m_part;
   std::string m_name;
-  std::shared_ptr<MatrixSink> m_sink;
-  TiledMatrix<T> m_tiles;
+  std::shared_ptr<detail::MatrixSink> m_sink;
+  detail::TiledMatrix<T> m_tiles;
 };
 
 }  // namespace granary::app

@@ -20,7 +20,7 @@ struct RunPlan {
   MatrixInput a;  ///< the matrix that is factored
   MatrixPart part;
   RuntimeOptions runtime;
-  TileGrid grid;
+  detail::TileGrid grid;
   bool check;
   std::int32_t inner_tile;     ///< see TaskEmitter::inner_tile
   std::string tile_chosen_by;  ///< "option", "chunks" of the input, "speeds" of tile kernels, or "memory" and order

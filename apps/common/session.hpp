@@ -35,7 +35,7 @@ class HostNumbers {
 
  private:
   std::shared_ptr<std::vector<double>> m_numbers;
-  OwnedData m_data;
+  detail::OwnedData m_data;
 };
 
 /// The measurement of a residual.
@@ -44,8 +44,9 @@ struct Check {
   std::uint64_t tasks = 0;
   double flops = 0;
   std::string formula;
-  std::optional<TileGrid> columns = {};  ///< of a solve: the tiles of X, whose columns have residuals of their own
-  std::vector<std::string> names = {};   ///< of these columns; empty without names
+  std::optional<detail::TileGrid> columns =
+      {};                               ///< of a solve: the tiles of X, whose columns have residuals of their own
+  std::vector<std::string> names = {};  ///< of these columns; empty without names
 };
 
 /// A program's work on its runtime, with progress and signal handling.
@@ -58,7 +59,7 @@ class Session {
   [[nodiscard]] Runtime& runtime() { return m_runtime; }
   [[nodiscard]] Submitter& submitter() { return m_runtime.submitter(); }
   /// The output, or null without one. Throws InvalidArgument, and Error if it cannot be written.
-  [[nodiscard]] std::shared_ptr<MatrixSink> make_sink(MatrixSinkOptions const& matrix);
+  [[nodiscard]] std::shared_ptr<detail::MatrixSink> make_sink(detail::MatrixSinkOptions const& matrix);
   /// The same, with the memory of the devices of this run.
   void require_scratch(Bytes values) const;
   /// Calls Runtime::wait; throws Interrupted if a signal has arrived.
@@ -75,7 +76,7 @@ class Session {
     auto const start = std::chrono::steady_clock::now();
     HostNumbers const difference(m_runtime);
     HostNumbers const norm(m_runtime);
-    ResidualData results{.residual = difference.id(), .norm = norm.id()};
+    detail::ResidualData results{.residual = difference.id(), .norm = norm.id()};
     std::vector<HostNumbers> columns;
     for (std::uint64_t j = 0; check.columns && j < check.columns->tile_cols(); ++j) {
       columns.emplace_back(m_runtime, check.columns->cols_in(j));

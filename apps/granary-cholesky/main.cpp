@@ -14,6 +14,7 @@ namespace {
 
 using namespace granary;
 using namespace granary::app;
+using namespace granary::detail;
 
 struct Options : RunOptions {
   std::string input;
@@ -90,8 +91,8 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
 
 // With an output, the check reads the file back.
 template <class T>
-void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& source, ResultMatrix<T>& factor,
-           Report& report) {
+void check(Plan const& plan, granary::app::Session& session, std::shared_ptr<Storage> const& source,
+           ResultMatrix<T>& factor, Report& report) {
   auto a = add_file_matrix<T>(session.runtime().session(), plan.grid, plan.part, "A", source, nullptr);
   factor.read_back();
   session.check<T>(report,
@@ -108,7 +109,7 @@ void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& s
 }
 
 template <class T>
-Report factor(Plan const& plan, Session& session) {
+Report factor(Plan const& plan, granary::app::Session& session) {
   std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime());
   ResultMatrix<T> factor(session, plan.grid, plan.part, factor_name(plan.options), source);
   auto const figures = session.run("factoring", plan.tasks, plan.flops(), [&] {
@@ -151,9 +152,10 @@ int main(int argc, char** argv) {
                          options);
         add_arguments(line, options);
         if (!line.parse(argc, argv)) return;
-        run_as_planned(
-            options, signals, make_plan, operations_of, scratch,
-            []<class T>(Plan const& plan, Session& session, std::type_identity<T>) { return factor<T>(plan, session); })
+        run_as_planned(options, signals, make_plan, operations_of, scratch,
+                       []<class T>(Plan const& plan, granary::app::Session& session, std::type_identity<T>) {
+                         return factor<T>(plan, session);
+                       })
             .publish(options);
       },
       process_hooks(argv));

@@ -23,6 +23,7 @@ namespace {
 
 using namespace granary;
 using namespace granary::app;
+using namespace granary::detail;
 
 // Returns nothing after printing help or versions on request; throws InvalidArgument.
 std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
@@ -56,7 +57,7 @@ std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
 
 void publish(InfoOptions const& options) {
   std::optional<Kokkos::ScopeGuard> kokkos;
-  if (!detail::kokkos_obstacle()) kokkos.emplace();
+  if (!kokkos_obstacle()) kokkos.emplace();
   auto const description = describe_machine(options);
   auto const json = description.dump(2) + "\n";
   if (options.json) write_text(*options.json, json);

@@ -21,6 +21,7 @@ namespace {
 
 using namespace granary;
 using namespace granary::app;
+using namespace granary::detail;
 
 struct Options : RunOptions {
   std::string input;
@@ -117,8 +118,8 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
 
 // With an output, the check reads the file back.
 template <class T>
-void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& source, ResultMatrix<T>& lu,
-           PivotData const* pivots, Report& report) {
+void check(Plan const& plan, granary::app::Session& session, std::shared_ptr<Storage> const& source,
+           ResultMatrix<T>& lu, PivotData const* pivots, Report& report) {
   auto a = add_file_matrix<T>(session.runtime().session(), plan.grid, plan.part, "A", source, nullptr);
   lu.read_back();
   session.check<T>(report,
@@ -134,7 +135,7 @@ void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& s
 
 // Sets `zero_pivot` to the first, counted from 1: the factors are complete nevertheless.
 template <class T>
-Report factor(Plan const& plan, Session& session, std::optional<std::uint64_t>& zero_pivot) {
+Report factor(Plan const& plan, granary::app::Session& session, std::optional<std::uint64_t>& zero_pivot) {
   std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime());
   RunPivots const pivots(session.runtime(), plan.grid, plan.options.pivoting);
   ResultMatrix<T> lu(session, plan.grid, plan.part, "LU", source);
@@ -206,7 +207,7 @@ int main(int argc, char** argv) {
         if (!line.parse(argc, argv)) return;
         std::optional<std::uint64_t> zero_pivot;
         run_as_planned(options, signals, make_plan, operations_of, scratch,
-                       [&]<class T>(Plan const& plan, Session& session, std::type_identity<T>) {
+                       [&]<class T>(Plan const& plan, granary::app::Session& session, std::type_identity<T>) {
                          return factor<T>(plan, session, zero_pivot);
                        })
             .publish(options);

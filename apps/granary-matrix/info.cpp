@@ -13,9 +13,9 @@ namespace granary::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Arrangement = MatrixFileInfo::Arrangement;
+using Arrangement = detail::MatrixFileInfo::Arrangement;
 
-std::string arrangement_of(MatrixFileInfo const& info) {
+std::string arrangement_of(detail::MatrixFileInfo const& info) {
   bool const vector = info.dimensions == 1;
   auto chunks = info.chunk_rows == 0 ? std::string()
                 : vector             ? fmt::format("chunks of {}", info.chunk_rows)
@@ -73,7 +73,7 @@ Line line_of(CsvInfo const& info) {
           info.columns};
 }
 
-Line line_of(MatrixFileInfo const& info) {
+Line line_of(detail::MatrixFileInfo const& info) {
   return {info.name(), info.rows, info.cols, info.scalar_type, arrangement_of(info), info.dimensions, info.columns};
 }
 

@@ -8,6 +8,7 @@
 namespace {
 
 using namespace granary::app;
+using namespace granary::detail;
 
 struct Perform {
   void operator()(InfoOptions const& options) const { fmt::print("{}", describe_file(options)); }

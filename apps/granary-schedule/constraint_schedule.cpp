@@ -11,13 +11,13 @@ namespace granary::app {
 namespace {
 
 // The workers of each class start its tasks in the order of the priorities, and wait for them if need be.
-ListTimes in_order(ListProblem const& problem, ListPlan const& plan) {
+search::ListTimes in_order(search::ListProblem const& problem, search::ListPlan const& plan) {
   std::vector<std::uint32_t> order(problem.tasks());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t task) { return plan.priorities[task]; });
-  ListTimes times{.starts = std::vector<Duration::rep>(order.size()),
-                  .workers = std::vector<std::uint32_t>(order.size()),
-                  .causes = {}};
+  search::ListTimes times{.starts = std::vector<Duration::rep>(order.size()),
+                          .workers = std::vector<std::uint32_t>(order.size()),
+                          .causes = {}};
   std::vector<std::vector<Duration::rep>> free;
   for (auto const& its : problem.classes()) free.emplace_back(its.workers.size());
   for (auto const task : order) {
@@ -34,11 +34,11 @@ ListTimes in_order(ListProblem const& problem, ListPlan const& plan) {
 }  // namespace
 
 ConstraintSchedule constraint_schedule(ProblemRuns const& problem, ConstraintOptions const& options) {
-  auto const model = problem.list_problem(ListProblem::Classes::BySpeed);
+  auto const model = problem.list_problem(search::ListProblem::Classes::BySpeed);
   auto const found = constraint_search(model, options);
   ConstraintSchedule result{.schedule = {}, .nodes = found.nodes, .complete = found.complete};
   if (!found.plan) return result;
-  ListScheduler list(model);
+  search::ListScheduler list(model);
   list.schedule(*found.plan);
   for (auto const& times : {in_order(model, *found.plan), list.times()}) {
     auto schedule = problem.placed(times, *found.plan, model);

@@ -24,6 +24,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 void print_row(app::ProblemRuns const& problem, std::string const& what, Duration makespan) {
   fmt::print("{:<44} {:>10.4f} s {:>10.0f} GFlop/s\n", what, seconds(makespan), problem.speed(makespan) * 1e-9);
@@ -109,8 +110,8 @@ struct Found {
 // Returns false once the search shall end.
 using Progress = std::function<bool(double share, std::optional<Duration> best)>;
 
-SearchLimit limit_of(app::Options const& options) {
-  SearchLimit limit{.time = {}, .evaluations = options.evaluations};
+granary::search::SearchLimit limit_of(app::Options const& options) {
+  granary::search::SearchLimit limit{.time = {}, .evaluations = options.evaluations};
   if (options.time) limit.time = std::chrono::duration<double>(*options.time);
   return limit;
 }

@@ -50,7 +50,7 @@ std::optional<Duration> ProblemRuns::kernel_time(Codelet const& codelet, double 
   return from_seconds(times->seconds(flops));
 }
 
-ListProblem ProblemRuns::list_problem(ListProblem::Classes classes) const {
+search::ListProblem ProblemRuns::list_problem(search::ListProblem::Classes classes) const {
   auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) {
     return kernel_time(codelet, flops, worker);
   };
@@ -67,11 +67,11 @@ Schedule ProblemRuns::run(PolicySet policies) const {
   options.all_restartable = true;
   options.observers = {&recorder};
   Simulator simulator(Topology(m_platform.machine), std::move(policies), estimator, truth, options);
-  DataHome const home{m_platform.home_node(), m_platform.home_in_place()};
+  workloads::DataHome const home{m_platform.home_node(), m_platform.home_in_place()};
   if (m_priorities.empty()) {
     m_problem.workload->submit(simulator, home);
   } else {
-    PrioritySubmitter submitter(simulator, m_priorities);
+    workloads::PrioritySubmitter submitter(simulator, m_priorities);
     m_problem.workload->submit(submitter, home);
   }
   auto const report = simulator.run();
@@ -94,7 +94,8 @@ Schedule ProblemRuns::follow(Schedule const& schedule, std::string const& origin
               make_eviction(default_eviction("static"))});
 }
 
-Schedule ProblemRuns::placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const {
+Schedule ProblemRuns::placed(search::ListTimes const& times, search::ListPlan const& plan,
+                             search::ListProblem const& problem) const {
   auto schedule = m_unplaced;
   std::vector<std::uint32_t> order(times.starts.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -33,26 +33,28 @@ class ProblemRuns {
   [[nodiscard]] Schedule follow(Schedule const& schedule, std::string const& origin = "the schedule",
                                 detail::StaticScheduler::Repair repair = detail::StaticScheduler::Repair::None) const;
   /// The schedule of these times, which belong to the plan. Its makespan is not set.
-  [[nodiscard]] Schedule placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const;
+  [[nodiscard]] Schedule placed(search::ListTimes const& times, search::ListPlan const& plan,
+                                search::ListProblem const& problem) const;
 
   /// Of any schedule, without transfers and inner graphs.
   [[nodiscard]] TimeBounds bounds(std::uint32_t most_paths) const;
 
   [[nodiscard]] Platform const& platform() const { return m_platform; }
-  [[nodiscard]] Workload const& workload() const { return *m_problem.workload; }
-  [[nodiscard]] GraphRecorder const& graph() const { return m_graph; }
+  [[nodiscard]] workloads::Workload const& workload() const { return *m_problem.workload; }
+  [[nodiscard]] detail::GraphRecorder const& graph() const { return m_graph; }
   /// Of the codelet's kernel on the worker; empty if it cannot run there.
-  [[nodiscard]] std::optional<Duration> kernel_time(Codelet const& codelet, double flops, Worker const& worker) const;
+  [[nodiscard]] std::optional<Duration> kernel_time(detail::Codelet const& codelet, double flops,
+                                                    detail::Worker const& worker) const;
   /// The same problem without transfers.
-  [[nodiscard]] ListProblem list_problem(ListProblem::Classes classes) const;
+  [[nodiscard]] search::ListProblem list_problem(search::ListProblem::Classes classes) const;
   /// Operations per second.
   [[nodiscard]] double speed(Duration makespan) const { return m_problem.workload->flops() / seconds(makespan); }
 
  private:
   Platform m_platform;
-  Precision m_precision;
+  detail::Precision m_precision;
   Problem m_problem;
-  GraphRecorder m_graph;
+  detail::GraphRecorder m_graph;
   std::vector<std::int64_t> m_priorities;  // empty: the problem's own
   Schedule m_unplaced;                     // of the graph
 };

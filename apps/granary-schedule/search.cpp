@@ -24,8 +24,8 @@ constexpr std::array hot{1e-2, 3e-3, 2e-3};
 constexpr double hot_with_transfers = 2e-3;
 
 // Starts the tasks in the order of the schedule, on workers of the same classes.
-ListPlan plan_of(Schedule const& schedule, ListProblem const& problem) {
-  ListPlan plan;
+search::ListPlan plan_of(Schedule const& schedule, search::ListProblem const& problem) {
+  search::ListPlan plan;
   for (auto const& task : schedule.tasks) {
     plan.priorities.push_back(-static_cast<double>(task.rank));
     plan.classes.push_back(problem.class_of(task.worker));
@@ -34,15 +34,16 @@ ListPlan plan_of(Schedule const& schedule, ListProblem const& problem) {
 }
 
 // Each task on its fastest class; the longest path to the end of the graph first.
-ListPlan plan_by_bottom_levels(ListProblem const& problem) {
-  ListPlan plan{std::vector<double>(problem.tasks()), std::vector<std::uint32_t>(problem.tasks())};
+search::ListPlan plan_by_bottom_levels(search::ListProblem const& problem) {
+  search::ListPlan plan{std::vector<double>(problem.tasks()), std::vector<std::uint32_t>(problem.tasks())};
   for (auto task = problem.tasks(); task-- > 0;) {
     double below = 0;
     for (auto const next : problem.successors(task)) below = std::max(below, plan.priorities[next]);
-    Duration::rep fastest = ListProblem::cannot_run;
+    Duration::rep fastest = search::ListProblem::cannot_run;
     for (std::uint32_t c = 0; c < problem.classes().size(); ++c) {
       auto const time = problem.time(task, c);
-      if (time == ListProblem::cannot_run || (fastest != ListProblem::cannot_run && time >= fastest)) continue;
+      if (time == search::ListProblem::cannot_run || (fastest != search::ListProblem::cannot_run && time >= fastest))
+        continue;
       fastest = time;
       plan.classes[task] = c;
     }
@@ -52,12 +53,12 @@ ListPlan plan_by_bottom_levels(ListProblem const& problem) {
 }
 
 // List schedules without transfers, followed in the simulator with them.
-class FollowedPlans final : public PlanScheduler {
+class FollowedPlans final : public search::PlanScheduler {
  public:
-  FollowedPlans(ProblemRuns const& runs, ListProblem const& problem)
+  FollowedPlans(ProblemRuns const& runs, search::ListProblem const& problem)
       : m_runs(runs), m_list(problem), m_problem(problem) {}
 
-  Duration::rep schedule(ListPlan const& plan) override {
+  Duration::rep schedule(search::ListPlan const& plan) override {
     m_list.schedule(plan);
     m_schedule = m_runs.placed(m_list.times(), plan, m_problem);
     return follow().count();
@@ -73,7 +74,7 @@ class FollowedPlans final : public PlanScheduler {
     for (std::size_t i = 0; i < schedule.tasks.size(); ++i) schedule.tasks[i].start = m_starts[i];
     return schedule;
   }
-  [[nodiscard]] ListTimes const& times() const override { return m_times; }
+  [[nodiscard]] search::ListTimes const& times() const override { return m_times; }
   /// The latest one.
   [[nodiscard]] Schedule const& schedule() const { return m_schedule; }
 
@@ -115,11 +116,11 @@ class FollowedPlans final : public PlanScheduler {
   }
 
   ProblemRuns const& m_runs;
-  ListScheduler m_list;
-  ListProblem const& m_problem;
+  search::ListScheduler m_list;
+  search::ListProblem const& m_problem;
   Schedule m_schedule;
   std::vector<Duration> m_starts;  // that were simulated
-  ListTimes m_times;
+  search::ListTimes m_times;
 };
 
 // One search of several phases.
@@ -129,8 +130,8 @@ class Search {
       : m_runs(runs), m_options(options), m_first(first) {}
 
   SearchResult run() {
-    auto const by_speed = m_runs.list_problem(ListProblem::Classes::BySpeed);
-    ListScheduler without_transfers(by_speed);
+    auto const by_speed = m_runs.list_problem(search::ListProblem::Classes::BySpeed);
+    search::ListScheduler without_transfers(by_speed);
     FollowedPlans followed(m_runs, by_speed);
     followed.follow(m_first);
     m_result.schedule = followed.schedule();
@@ -155,7 +156,7 @@ class Search {
     followed.schedule(best.plan);
     keep(followed);
     if (m_result.transfers) {
-      auto const by_memory = m_runs.list_problem(ListProblem::Classes::BySpeedAndMemory);
+      auto const by_memory = m_runs.list_problem(search::ListProblem::Classes::BySpeedAndMemory);
       FollowedPlans transfers(m_runs, by_memory);
       auto const last =
           search_from(by_memory, transfers, plan_of(m_result.schedule, by_memory), 1 - share, hot_with_transfers);
@@ -168,9 +169,9 @@ class Search {
 
  private:
   // In the next part of the search; at once if the user has ended it.
-  AnnealingResult search_from(ListProblem const& problem, PlanScheduler& scheduler, ListPlan const& plan, double share,
-                              double temperature) {
-    AnnealingOptions options;
+  search::AnnealingResult search_from(search::ListProblem const& problem, search::PlanScheduler& scheduler,
+                                      search::ListPlan const& plan, double share, double temperature) {
+    search::AnnealingOptions options;
     options.limit = m_options.limit;
     if (auto& time = options.limit.time) *time *= share;
     if (auto& evaluations = options.limit.evaluations)

@@ -12,7 +12,7 @@
 namespace granary::app {
 
 struct SearchOptions {
-  SearchLimit limit{};
+  search::SearchLimit limit{};
   std::uint64_t seed = 0;
   /// As in AnnealingOptions, for the whole search.
   std::function<bool(double share, Duration best)> progress = {};

@@ -66,7 +66,8 @@ class ProblemRuns {
         m_graph(record(*m_problem.workload, platform, m_precision)),
         m_done(done) {
     require_countable_time(m_graph, platform, m_precision);
-    if (options.save_graph) write_text(*options.save_graph, TaskGraphFile::record(*m_problem.workload).to_json());
+    if (options.save_graph)
+      write_text(*options.save_graph, workloads::TaskGraphFile::record(*m_problem.workload).to_json());
     m_result.platform = platform.name;
     m_result.algorithm = m_problem.workload->name();
     m_result.graph = options.graph.value_or("");
@@ -237,9 +238,9 @@ class ProblemRuns {
   // Schedulers that believe the true times get the same priorities for every seed.
   std::vector<std::int64_t> const& priorities_for(RunSettings const& settings) {
     if (m_options.priorities == "starpu") {
-      if (m_priorities.empty()) m_priorities = starpu_cholesky_priorities(m_result.tiles);
+      if (m_priorities.empty()) m_priorities = workloads::starpu_cholesky_priorities(m_result.tiles);
     } else if (m_options.priorities == "library") {
-      if (m_priorities.empty()) m_priorities = library_cholesky_priorities(m_result.tiles);
+      if (m_priorities.empty()) m_priorities = workloads::library_cholesky_priorities(m_result.tiles);
     } else if (m_options.priorities == "none") {
       m_priorities.resize(m_graph.tasks().size());
     } else if (m_priorities.empty() || m_options.estimator_error > 0) {

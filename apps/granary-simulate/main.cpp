@@ -15,6 +15,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 void run(app::Options const& options) {
   std::size_t widest = std::size("scheduler") - 1;

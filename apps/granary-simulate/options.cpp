@@ -276,7 +276,7 @@ void check_outputs(Options const& options) {
     outputs.push_back(path);
   }
   auto const runs = options.combinations() * options.seeds * options.truth_seeds;
-  if (options.trace) static_cast<void>(trace_format(*options.trace));
+  if (options.trace) static_cast<void>(detail::trace_format(*options.trace));
   if (options.report) check_report_path(*options.report);
   auto const needs_one_run = [&](std::optional<std::string> const& file, char const* option) {
     if (file && runs > 1)

@@ -38,7 +38,7 @@ struct Options : ProblemOptions {
   std::uint32_t truth_seeds = 1;
   std::vector<SlowWorker> slow_workers;
   BookingOptions booking;
-  DecisionCost charge_decisions;
+  detail::DecisionCost charge_decisions;
   bool bounds = true;
   std::uint32_t bound_paths = BoundOptions{}.most_paths;
   std::optional<std::string> csv;

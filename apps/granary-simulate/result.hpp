@@ -23,7 +23,7 @@ struct Result {
   std::uint64_t tiles = 0;
   std::uint64_t tile = 0;
   std::uint64_t n = 0;  ///< order of the matrix
-  Precision precision = Precision::Single;
+  detail::Precision precision = detail::Precision::Single;
   std::string scheduler;
   std::string eviction;
   std::uint32_t devices = 0;

@@ -20,6 +20,7 @@ namespace {
 
 using namespace granary;
 using namespace granary::app;
+using namespace granary::detail;
 
 struct Options : RunOptions {
   std::string a;
@@ -69,9 +70,9 @@ void emit_dry(DryRun& solve, Plan const& plan) {
     } else {
       auto const pivots = dry_pivots(solve, plan.grid);
       getrf(tasks, a, pivots,
-            plan.options.mixed ? detail::with_leaf(chosen_leaf(), a, false, task_memory(plan.runtime),
-                                                   device_capacity(plan.runtime) > 0)
-                               : plan.lu);
+            plan.options.mixed
+                ? with_leaf(chosen_leaf(), a, false, task_memory(plan.runtime), device_capacity(plan.runtime) > 0)
+                : plan.lu);
       getrs(tasks, Op::NoTrans, a, &pivots, x);
       if (plan.options.mixed)
         gemm(tasks, Op::NoTrans, Op::NoTrans, T(-1), a, x, T(1), solve.matrix<T>(plan.columns, MatrixPart::All));
@@ -85,7 +86,7 @@ void emit_dry_conversion(DryRun& dry, Plan const& plan) {
     if constexpr (sizeof(RealOf<T>) == sizeof(double)) {
       TaskEmitter tasks(dry);
       auto const a = dry.matrix<T>(plan.grid, plan.part);
-      copy(tasks, a, dry.matrix<detail::HalfOf<T>>(plan.grid, plan.part), OtherTriangle::Zeroed);
+      copy(tasks, a, dry.matrix<HalfOf<T>>(plan.grid, plan.part), OtherTriangle::Zeroed);
       if (plan.options.spd) {
         submit_lanhe(tasks, Norm::Infinity, a, dry.in_place(8));
       } else {
@@ -192,7 +193,7 @@ Report make_report(Plan const& plan, RunFigures const& figures, MixedReport cons
 template <class T>
 class Run {
  public:
-  Run(Plan const& plan, Session& session)
+  Run(Plan const& plan, granary::app::Session& session)
       : m_plan(plan),
         m_session(session),
         m_a_source(plan.a.open(plan.grid.tile, plan.part, session.runtime())),
@@ -273,7 +274,7 @@ class Run {
   }
 
   Plan const& m_plan;
-  Session& m_session;
+  granary::app::Session& m_session;
   std::shared_ptr<Storage> m_a_source;
   std::shared_ptr<Storage> m_b_source;
   RunPivots m_pivots;
@@ -307,7 +308,7 @@ int main(int argc, char** argv) {
         add_arguments(line, options);
         if (!line.parse(argc, argv)) return;
         run_as_planned(options, signals, make_plan, operations_of, scratch,
-                       []<class T>(Plan const& plan, Session& session, std::type_identity<T>) {
+                       []<class T>(Plan const& plan, granary::app::Session& session, std::type_identity<T>) {
                          return Run<T>(plan, session).perform();
                        })
             .publish(options);

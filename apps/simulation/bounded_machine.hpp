@@ -9,10 +9,11 @@
 namespace granary::app {
 
 /// The platform's machine for bounds: each device with one worker, of its whole speed.
-[[nodiscard]] Machine with_whole_devices(Platform const& platform);
+[[nodiscard]] detail::Machine with_whole_devices(Platform const& platform);
 /// The times for bounds on that machine. Small kernels run beside each other on devices that workers share: they take
 /// their part of the device. Both must outlive the function.
-[[nodiscard]] KernelTime times_for_bounds(Platform const& platform, PlatformTruth const& truth, Precision precision);
+[[nodiscard]] detail::KernelTime times_for_bounds(Platform const& platform, PlatformTruth const& truth,
+                                                  detail::Precision precision);
 
 /// Sets the memory of the platform's devices: a size, or a fraction of the working set divided by their number. Returns
 /// the bytes of one. Throws InvalidArgument as Platform::limit.

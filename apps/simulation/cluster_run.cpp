@@ -103,9 +103,9 @@ RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, Tr
             .estimator = std::make_unique<PlatformEstimator>(platform, beliefs(problem.precision, settings)),
             .options = options};
       });
-  DataHome const home{platform.home_node(), platform.home_in_place()};
+  workloads::DataHome const home{platform.home_node(), platform.home_in_place()};
   if (problem.priorities != nullptr) {
-    PrioritySubmitter submitter(simulator, *problem.priorities);
+    workloads::PrioritySubmitter submitter(simulator, *problem.priorities);
     problem.workload.submit(submitter, home);
   } else {
     problem.workload.submit(simulator, home);

@@ -27,7 +27,7 @@ namespace {
 using Bound = Bytes (*)(std::uint64_t n, Bytes memory, Bytes element);
 
 struct Algorithm {
-  std::function<std::unique_ptr<Workload>(ProblemOptions const&, Tiling const&)> make;
+  std::function<std::unique_ptr<workloads::Workload>(ProblemOptions const&, workloads::Tiling const&)> make;
   Bound bound = nullptr;        // none known
   bool has_priorities = false;  // of its own
 };
@@ -36,94 +36,98 @@ Bytes square_gemm_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
   return gemm_io_bound(n, n, n, memory, element);
 }
 
-std::unique_ptr<Workload> make_stencil(ProblemOptions const& options, Tiling const& tiling) {
+std::unique_ptr<workloads::Workload> make_stencil(ProblemOptions const& options, workloads::Tiling const& tiling) {
   bool const solid = options.dimensions == 3;
   auto const face = solid ? tiling.tile * tiling.tile : tiling.tile;
   auto const elements = face * tiling.tile;
   // The sum of 2 d + 1 neighbours, scaled by a real number; complex elements are two numbers.
   auto const numbers = has_complex_scalars(tiling.precision) ? 2 * elements : elements;
   double const flops = static_cast<double>(numbers) * static_cast<double>(2 * options.dimensions + 2);
-  return std::make_unique<Stencil>(Stencil::Options{.blocks = {tiling.tiles, tiling.tiles, solid ? tiling.tiles : 1},
-                                                    .iterations = options.iterations,
-                                                    .block_bytes = elements * tiling.element(),
-                                                    .halo_bytes = face * tiling.element(),
-                                                    .flops = flops,
-                                                    .variant = tiling.variant()});
+  return std::make_unique<workloads::Stencil>(
+      workloads::Stencil::Options{.blocks = {tiling.tiles, tiling.tiles, solid ? tiling.tiles : 1},
+                                  .iterations = options.iterations,
+                                  .block_bytes = elements * tiling.element(),
+                                  .halo_bytes = face * tiling.element(),
+                                  .flops = flops,
+                                  .variant = tiling.variant()});
 }
 
-std::unique_ptr<Workload> make_sliced_stencil(ProblemOptions const& options, Tiling const& tiling) {
-  return std::make_unique<SlicedStencil>(SlicedStencil::Options{.size = {tiling.tile, tiling.tile, tiling.tile},
-                                                                .slices = tiling.tiles,
-                                                                .iterations = options.iterations,
-                                                                .variant = tiling.variant()});
+std::unique_ptr<workloads::Workload> make_sliced_stencil(ProblemOptions const& options,
+                                                         workloads::Tiling const& tiling) {
+  return std::make_unique<workloads::SlicedStencil>(
+      workloads::SlicedStencil::Options{.size = {tiling.tile, tiling.tile, tiling.tile},
+                                        .slices = tiling.tiles,
+                                        .iterations = options.iterations,
+                                        .variant = tiling.variant()});
 }
 
-std::unique_ptr<Workload> make_random(ProblemOptions const& options, Tiling const& tiling) {
-  return std::make_unique<RandomLayers>(RandomLayers::Options{.layers = tiling.tiles,
-                                                              .width = tiling.tiles,
-                                                              .bytes = tiling.tile_bytes(),
-                                                              .flops = tiling.flops(2 * tiling.cube()),
-                                                              .seed = options.graph_seed,
-                                                              .variant = tiling.variant()});
+std::unique_ptr<workloads::Workload> make_random(ProblemOptions const& options, workloads::Tiling const& tiling) {
+  return std::make_unique<workloads::RandomLayers>(
+      workloads::RandomLayers::Options{.layers = tiling.tiles,
+                                       .width = tiling.tiles,
+                                       .bytes = tiling.tile_bytes(),
+                                       .flops = tiling.flops(2 * tiling.cube()),
+                                       .seed = options.graph_seed,
+                                       .variant = tiling.variant()});
 }
 
-std::unique_ptr<Workload> make_random_dag(ProblemOptions const& options, Tiling const& tiling) {
+std::unique_ptr<workloads::Workload> make_random_dag(ProblemOptions const& options, workloads::Tiling const& tiling) {
   auto const tasks = tiling.tiles * tiling.tiles;
-  return std::make_unique<RandomDag>(RandomDag::Options{.tasks = tasks,
-                                                        .inputs = (tasks + 3) / 4,
-                                                        .bytes = tiling.tile_bytes(),
-                                                        .flops = tiling.flops(2 * tiling.cube()),
-                                                        .seed = options.graph_seed,
-                                                        .variant = tiling.variant()});
+  return std::make_unique<workloads::RandomDag>(workloads::RandomDag::Options{.tasks = tasks,
+                                                                              .inputs = (tasks + 3) / 4,
+                                                                              .bytes = tiling.tile_bytes(),
+                                                                              .flops = tiling.flops(2 * tiling.cube()),
+                                                                              .seed = options.graph_seed,
+                                                                              .variant = tiling.variant()});
 }
 
-template <AssemblyTree::Shape shape>
-std::unique_ptr<Workload> make_tree(ProblemOptions const& options, Tiling const& tiling) {
-  return std::make_unique<AssemblyTree>(AssemblyTree::Options{.shape = shape,
-                                                              .levels = options.levels,
-                                                              .root_blocks = tiling.tiles,
-                                                              .block = tiling.tile,
-                                                              .seed = options.graph_seed,
-                                                              .precision = tiling.precision});
+template <workloads::AssemblyTree::Shape shape>
+std::unique_ptr<workloads::Workload> make_tree(ProblemOptions const& options, workloads::Tiling const& tiling) {
+  return std::make_unique<workloads::AssemblyTree>(workloads::AssemblyTree::Options{.shape = shape,
+                                                                                    .levels = options.levels,
+                                                                                    .root_blocks = tiling.tiles,
+                                                                                    .block = tiling.tile,
+                                                                                    .seed = options.graph_seed,
+                                                                                    .precision = tiling.precision});
 }
 
 template <class TiledWorkload, auto... variant>
-std::unique_ptr<Workload> make_tiled(ProblemOptions const&, Tiling const& tiling) {
+std::unique_ptr<workloads::Workload> make_tiled(ProblemOptions const&, workloads::Tiling const& tiling) {
   return std::make_unique<TiledWorkload>(tiling, variant...);
 }
 
-std::unique_ptr<Workload> make_growing(ProblemOptions const& options, Tiling const& tiling) {
-  if (tiling.precision != Precision::ComplexDouble)
+std::unique_ptr<workloads::Workload> make_growing(ProblemOptions const& options, workloads::Tiling const& tiling) {
+  if (tiling.precision != detail::Precision::ComplexDouble)
     throw InvalidArgument("cholesky-growing is in complex double precision: --precision z");
-  return std::make_unique<GrowingCholesky>(
-      GrowingCholesky::Options{.tiles = tiling.tiles, .tile = tiling.tile, .seed = options.graph_seed});
+  return std::make_unique<workloads::GrowingCholesky>(
+      workloads::GrowingCholesky::Options{.tiles = tiling.tiles, .tile = tiling.tile, .seed = options.graph_seed});
 }
 
 std::map<std::string, Algorithm, std::less<>> const& algorithms() {
   static std::map<std::string, Algorithm, std::less<>> const known{
-      {"cholesky", {make_tiled<TiledCholesky>, cholesky_io_bound}},
-      {"cholesky-left", {make_tiled<TiledCholesky, true>, cholesky_io_bound}},
+      {"cholesky", {make_tiled<workloads::TiledCholesky>, cholesky_io_bound}},
+      {"cholesky-left", {make_tiled<workloads::TiledCholesky, true>, cholesky_io_bound}},
       {"cholesky-growing", {make_growing, nullptr, true}},
-      {"lu", {make_tiled<TiledLu>, lu_io_bound}},
-      {"lu-left", {make_tiled<TiledLu, true>, lu_io_bound}},
-      {"lu-pivot", {make_tiled<TiledPivotedLu>, lu_io_bound}},
-      {"lu-pivot-left", {make_tiled<TiledPivotedLu, true>, lu_io_bound}},
-      {"gemm", {make_tiled<TiledGemm>, square_gemm_io_bound}},
-      {"gemm-outer", {make_tiled<TiledGemm, GemmOrder::ByStep>, square_gemm_io_bound}},
+      {"lu", {make_tiled<workloads::TiledLu>, lu_io_bound}},
+      {"lu-left", {make_tiled<workloads::TiledLu, true>, lu_io_bound}},
+      {"lu-pivot", {make_tiled<workloads::TiledPivotedLu>, lu_io_bound}},
+      {"lu-pivot-left", {make_tiled<workloads::TiledPivotedLu, true>, lu_io_bound}},
+      {"gemm", {make_tiled<workloads::TiledGemm>, square_gemm_io_bound}},
+      {"gemm-outer", {make_tiled<workloads::TiledGemm, workloads::GemmOrder::ByStep>, square_gemm_io_bound}},
       {"stencil", {make_stencil}},
       {"stencil-z", {make_sliced_stencil}},
       {"random", {make_random}},
       {"random-dag", {make_random_dag}},
-      {"tree", {make_tree<AssemblyTree::Shape::Qr>}},
-      {"tree-qr-tiles", {make_tree<AssemblyTree::Shape::QrTiles>}},
-      {"tree-ldlt", {make_tree<AssemblyTree::Shape::Ldlt>}},
+      {"tree", {make_tree<workloads::AssemblyTree::Shape::Qr>}},
+      {"tree-qr-tiles", {make_tree<workloads::AssemblyTree::Shape::QrTiles>}},
+      {"tree-ldlt", {make_tree<workloads::AssemblyTree::Shape::Ldlt>}},
       {"graph", {}}};
   return known;
 }
 
 Problem read_graph(std::string const& path) {
   try {
-    auto graph = std::make_unique<TaskGraphFile>(TaskGraphFile::read(path));
+    auto graph = std::make_unique<workloads::TaskGraphFile>(workloads::TaskGraphFile::read(path));
     bool const has_priorities = graph->has_priorities();
     return {std::move(graph), has_priorities};
   } catch (IoError const& error) {
@@ -131,8 +135,9 @@ Problem read_graph(std::string const& path) {
   }
 }
 
-Tiling tiling_of(ProblemOptions const& options, ProblemSize const& size) {
-  Tiling const tiling{size.tiles, size.tile, options.element(), options.inner_tile, options.commuting, size.n};
+workloads::Tiling tiling_of(ProblemOptions const& options, ProblemSize const& size) {
+  workloads::Tiling const tiling{size.tiles,         size.tile,         options.element(),
+                                 options.inner_tile, options.commuting, size.n};
   tiling.check();
   return tiling;
 }

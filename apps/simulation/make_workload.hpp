@@ -18,7 +18,7 @@ void check_algorithm(std::string const& name);
 
 /// A problem, and the known bounds of its traffic.
 struct Problem {
-  std::unique_ptr<Workload> workload;
+  std::unique_ptr<workloads::Workload> workload;
   bool has_priorities = false;  ///< of its own, which bottom levels must not replace
 };
 

@@ -20,7 +20,7 @@ class OrderTrace final : public detail::PlannerObserver {
   /// CSV with a header line. Row and column locate the tile that the task writes, by its position or its name; they are
   /// empty if it has none. The iteration is the number of earlier tasks that wrote the datum. The last column is 1 for
   /// a run that was stopped, in which case the task ran again.
-  [[nodiscard]] std::string to_csv(Machine const& machine);
+  [[nodiscard]] std::string to_csv(detail::Machine const& machine);
 
  private:
   void handled(detail::Event const& event, detail::NewIds ids) override;
@@ -31,9 +31,9 @@ class OrderTrace final : public detail::PlannerObserver {
     std::string row{};
     std::string column{};
     std::uint32_t iteration = 0;
-    WorkerId worker;
-    Instant start{};
-    Instant end{};
+    detail::WorkerId worker;
+    detail::Instant start{};
+    detail::Instant end{};
     bool stopped = false;
   };
 

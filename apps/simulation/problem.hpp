@@ -23,7 +23,9 @@ struct ProblemOptions {
   std::uint64_t graph_seed = 1;   ///< of a random graph or tree
 
   /// Single for an unknown letter.
-  [[nodiscard]] Precision element() const { return precision_of_letter(precision).value_or(Precision::Single); }
+  [[nodiscard]] detail::Precision element() const {
+    return precision_of_letter(precision).value_or(detail::Precision::Single);
+  }
 };
 
 }  // namespace granary::app

@@ -104,9 +104,9 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
   auto const start = std::chrono::steady_clock::now();
   Simulator simulator(Topology(platform.machine), make_policies(settings.scheduler, settings.eviction, settings.seed),
                       estimator, truth, options);
-  DataHome const home{platform.home_node(), platform.home_in_place()};
+  workloads::DataHome const home{platform.home_node(), platform.home_in_place()};
   if (problem.priorities != nullptr) {
-    PrioritySubmitter submitter(simulator, *problem.priorities);
+    workloads::PrioritySubmitter submitter(simulator, *problem.priorities);
     problem.workload.submit(submitter, home);
   } else {
     problem.workload.submit(simulator, home);
@@ -126,7 +126,7 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
   return figures;
 }
 
-GraphRecorder record(Workload const& workload, Platform const& platform, Precision precision) {
+GraphRecorder record(workloads::Workload const& workload, Platform const& platform, Precision precision) {
   PlatformTruth const truth(platform, {.precision = precision});
   GraphRecorder recorder;
   KindsOfPlatform submitter(recorder, truth);
@@ -188,7 +188,7 @@ std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform con
   for (std::size_t c = 0; c < codelets.size(); ++c) {
     estimator.codelet_added(CodeletId(static_cast<std::uint32_t>(c)), codelets[c]);
   }
-  return bottom_levels(graph, [&](CodeletId codelet, double flops) {
+  return workloads::bottom_levels(graph, [&](CodeletId codelet, double flops) {
     std::optional<Duration> fastest;
     for (auto const kind : {WorkerKind::Cpu, WorkerKind::Device}) {
       if (!codelets[codelet.index()].runs_on(kind)) continue;

@@ -22,8 +22,8 @@ namespace granary::app {
 /// A problem on a platform, and the inputs of all its runs.
 struct Case {
   Platform const& platform;
-  Workload const& workload;
-  Precision precision;
+  workloads::Workload const& workload;
+  detail::Precision precision;
   std::vector<std::int64_t> const* priorities;  ///< of the tasks; null: the workload's own
   std::uint64_t tasks;
 };
@@ -31,22 +31,22 @@ struct Case {
 /// Several processes, each on a machine like the platform.
 struct ClusterSettings {
   Distribution grid;
-  Network network{};
+  detail::Network network{};
 };
 
 /// The options of one run.
 struct RunSettings {
   std::string scheduler;
   std::string eviction;
-  PlannerOptions planner;
+  detail::PlannerOptions planner;
   BookingOptions booking = {};
-  DecisionCost charge_decisions;
+  detail::DecisionCost charge_decisions;
   std::optional<double> jitter;
   double estimator_error = 0;
   double truth_error = 0;
   std::uint64_t truth_seed = 0;
   double truth_scale = 1;
-  std::vector<SlowWorkers::From> slow;
+  std::vector<detail::SlowWorkers::From> slow;
   std::uint64_t seed = 0;
   std::optional<ClusterSettings> cluster = {};
 };
@@ -113,16 +113,18 @@ struct RunFigures {
 
 /// Throws InvalidArgument unless all tasks and transfers, one after the other and each at its longest, end before
 /// `longest_duration`: schedulers add up such times. O(tasks x models of workers).
-void require_countable_time(GraphRecorder const& graph, Platform const& platform, Precision precision);
+void require_countable_time(detail::GraphRecorder const& graph, Platform const& platform, detail::Precision precision);
 
 /// The tasks, with kernels for the kinds of workers that run them on the platform.
-[[nodiscard]] GraphRecorder record(Workload const& workload, Platform const& platform, Precision precision);
+[[nodiscard]] detail::GraphRecorder record(workloads::Workload const& workload, Platform const& platform,
+                                           detail::Precision precision);
 /// Bottom levels with the schedulers' estimates, each task on its fastest kind of worker.
-[[nodiscard]] std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform,
-                                                      Precision precision, RunSettings const& settings);
+[[nodiscard]] std::vector<std::int64_t> priorities_of(detail::GraphRecorder const& graph, Platform const& platform,
+                                                      detail::Precision precision, RunSettings const& settings);
 /// The options of the schedulers' estimator in the run.
-[[nodiscard]] PlatformEstimator::Options beliefs(Precision precision, RunSettings const& settings);
+[[nodiscard]] PlatformEstimator::Options beliefs(detail::Precision precision, RunSettings const& settings);
 /// The true times of the run.
-[[nodiscard]] PlatformTruth truth_of(Platform const& platform, Precision precision, RunSettings const& settings);
+[[nodiscard]] PlatformTruth truth_of(Platform const& platform, detail::Precision precision,
+                                     RunSettings const& settings);
 
 }  // namespace granary::app

@@ -142,11 +142,11 @@ std::optional<double> seconds_in(std::string_view text) {
 
 }  // namespace
 
-DecisionCost parse_decision_cost(std::string_view text) {
+detail::DecisionCost parse_decision_cost(std::string_view text) {
   if (text == "none") return {};
-  if (text == "measured") return DecisionCost::measured();
+  if (text == "measured") return detail::DecisionCost::measured();
   auto const time = seconds_in(text);
-  if (time && *time <= 3600) return DecisionCost::per_committed_task(from_seconds(*time));
+  if (time && *time <= 3600) return detail::DecisionCost::per_committed_task(from_seconds(*time));
   throw InvalidArgument(
       fmt::format("malformed cost of decisions '{}': write none, measured or a time per task up to an hour such as "
                   "500ns, 1.5us, 2ms "
@@ -154,7 +154,7 @@ DecisionCost parse_decision_cost(std::string_view text) {
                   text));
 }
 
-Network parse_network(std::string_view text, Network const& other) {
+detail::Network parse_network(std::string_view text, detail::Network const& other) {
   auto const refuse = [&] {
     throw InvalidArgument(fmt::format(
         "malformed network '{}': write its bandwidth and, after a colon, its latency, such as 5GB/s:2us", text));
@@ -175,12 +175,12 @@ SlowWorker parse_slow_worker(std::string_view text) {
   auto const parts = split(text, ':');
   auto const factor = parts.size() < 3 ? std::nullopt : number_in<double>(parts[parts.size() - 2]);
   auto const seconds = parts.size() < 3 ? std::nullopt : number_in<double>(parts.back());
-  bool const valid = factor && seconds && *factor >= SlowWorkers::least_factor && *factor <= SlowWorkers::most_factor &&
-                     *seconds >= 0 && *seconds < 1e9;
+  bool const valid = factor && seconds && *factor >= detail::SlowWorkers::least_factor &&
+                     *factor <= detail::SlowWorkers::most_factor && *seconds >= 0 && *seconds < 1e9;
   if (!valid) {
     throw InvalidArgument(fmt::format(
         "malformed slow worker '{}': write NAME:FACTOR:SECONDS, with a factor from {} to {}, such as gpu0:2:0.5", text,
-        SlowWorkers::least_factor, SlowWorkers::most_factor));
+        detail::SlowWorkers::least_factor, detail::SlowWorkers::most_factor));
   }
   auto const length = text.size() - parts.back().size() - parts[parts.size() - 2].size() - 2;
   return {std::string(text.substr(0, length)), *factor, *seconds};

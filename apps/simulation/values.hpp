@@ -36,9 +36,9 @@ struct SlowWorker {
 /// kind.
 [[nodiscard]] std::vector<Memory> parse_memory(std::string_view text);
 /// `none`, `measured` or a time such as 500ns, 1.5us, 2ms, 0.1s.
-[[nodiscard]] DecisionCost parse_decision_cost(std::string_view text);
+[[nodiscard]] detail::DecisionCost parse_decision_cost(std::string_view text);
 /// `BANDWIDTH` or `BANDWIDTH:LATENCY`, such as 5GB/s:2us; without a latency, the other's.
-[[nodiscard]] Network parse_network(std::string_view text, Network const& other);
+[[nodiscard]] detail::Network parse_network(std::string_view text, detail::Network const& other);
 /// `NAME:FACTOR:SECONDS`; the name may have colons.
 [[nodiscard]] SlowWorker parse_slow_worker(std::string_view text);
 

@@ -13,18 +13,21 @@ namespace granary::app {
 class WorkloadTruth final : public GroundTruth {
  public:
   /// The workload must outlive it.
-  WorkloadTruth(PlatformTruth times, Workload const& workload) : m_times(std::move(times)), m_workload(workload) {}
+  WorkloadTruth(PlatformTruth times, workloads::Workload const& workload)
+      : m_times(std::move(times)), m_workload(workload) {}
 
-  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override {
+  [[nodiscard]] Duration kernel_time(Task const& task, detail::Codelet const& codelet,
+                                     detail::Worker const& worker) const override {
     return m_times.kernel_time(task, codelet, worker);
   }
-  [[nodiscard]] bool runs_on(Codelet const& codelet, WorkerKind kind) const override {
+  [[nodiscard]] bool runs_on(detail::Codelet const& codelet, detail::WorkerKind kind) const override {
     return m_times.runs_on(codelet, kind);
   }
-  [[nodiscard]] double processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const override {
+  [[nodiscard]] double processor_share(Task const& task, detail::Codelet const& codelet,
+                                       detail::Worker const& worker) const override {
     return m_times.processor_share(task, codelet, worker);
   }
-  [[nodiscard]] Bytes value_bytes(Task const&, Access const& written, DataDescription const& datum,
+  [[nodiscard]] Bytes value_bytes(Task const&, detail::Access const& written, detail::DataDescription const& datum,
                                   Bytes room) const override {
     Bytes const bytes = m_workload.value_bytes(datum.position, written.version);
     return bytes == 0 ? room : std::min(bytes, room);
@@ -32,7 +35,7 @@ class WorkloadTruth final : public GroundTruth {
 
  private:
   PlatformTruth m_times;
-  Workload const& m_workload;
+  workloads::Workload const& m_workload;
 };
 
 }  // namespace granary::app

@@ -22,7 +22,7 @@
 namespace {
 
 struct Options {
-  granary::GrowingCholesky::Options tiles{.tiles = 60, .tile = 256};
+  granary::workloads::GrowingCholesky::Options tiles{.tiles = 60, .tile = 256};
   std::string memory;
   std::vector<std::string> bookings{"none", "ours"};
   std::string scheduler = "prio";
@@ -30,7 +30,7 @@ struct Options {
 };
 
 nlohmann::ordered_json run(Options const& options, std::string const& booking) {
-  granary::GrowingCholesky const cholesky(options.tiles);
+  granary::workloads::GrowingCholesky const cholesky(options.tiles);
   granary::Runtime runtime = granary::mpi::runtime(MPI_COMM_WORLD, {.scheduler = options.scheduler,
                                                                     .workers = 1U,
                                                                     .devices = "none",

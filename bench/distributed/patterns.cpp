@@ -41,7 +41,7 @@ std::vector<Pattern> patterns(std::uint32_t processes, Bytes bytes, std::uint64_
   auto const for_each = [processes](auto&& function) {
     for (std::uint32_t p = 0; p < processes; ++p) function(p);
   };
-  Random random(seed);
+  detail::Random random(seed);
   auto const any = [&] { return static_cast<std::uint32_t>(random.between(0, std::int64_t{processes} - 1)); };
   auto const about = [&](Bytes size) {
     return size / 2 + static_cast<Bytes>(random.between(0, static_cast<std::int64_t>(size)));
@@ -84,20 +84,20 @@ std::vector<Pattern> patterns(std::uint32_t processes, Bytes bytes, std::uint64_
   return all;
 }
 
-double model_time(RecordedRun const& run, Network const& network) {
-  NetworkModel model(run.processes, network, sends_at_once);
+double model_time(RecordedRun const& run, detail::Network const& network) {
+  detail::NetworkModel model(run.processes, network, sends_at_once);
   for (auto const& order : run.value_order) {
     for (auto const number : order) {
       auto const& value = run.values[number];
-      model.send(ProcessId(value.from), ProcessId(value.to), value.bytes, 0, number, Instant{});
+      model.send(ProcessId(value.from), ProcessId(value.to), value.bytes, 0, number, detail::Instant{});
     }
   }
-  Instant now{};
+  detail::Instant now{};
   while (auto const next = model.next_change()) {
     now = *next;
     model.advance();
   }
-  return seconds(now - Instant{});
+  return seconds(now - detail::Instant{});
 }
 
 }  // namespace granary::bench

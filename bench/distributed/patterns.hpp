@@ -20,6 +20,6 @@ struct Pattern {
 [[nodiscard]] std::vector<Pattern> patterns(std::uint32_t processes, Bytes bytes, std::uint64_t seed);
 
 /// Seconds until the last value has arrived, on NetworkModel.
-[[nodiscard]] double model_time(RecordedRun const& run, Network const& network);
+[[nodiscard]] double model_time(RecordedRun const& run, detail::Network const& network);
 
 }  // namespace granary::bench

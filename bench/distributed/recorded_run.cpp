@@ -199,8 +199,8 @@ RecordedRun record(ClusterCase const& problem) {
         return own;
       });
   auto const priorities = library_cholesky_priorities(problem.tiles);
-  PrioritySubmitter submitter(cluster, priorities);
-  TiledCholesky({.tiles = problem.tiles, .tile = problem.tile}).submit(submitter, {host, true});
+  workloads::PrioritySubmitter submitter(cluster, priorities);
+  workloads::TiledCholesky({.tiles = problem.tiles, .tile = problem.tile}).submit(submitter, {host, true});
   auto const report = cluster.run();
   if (!report.failures.empty()) throw InternalError("a simulated task failed");
   run.busy /= run.makespan * problem.processes * problem.workers;

@@ -15,7 +15,7 @@ struct ClusterCase {
   std::uint32_t workers = 1;  ///< of each process
   std::uint64_t tiles = 32;   ///< per row of the matrix
   std::uint64_t tile = 960;
-  Network network{};
+  detail::Network network{};
   double flops_per_second = 50e9;  ///< of a worker
 };
 

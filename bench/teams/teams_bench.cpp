@@ -88,7 +88,7 @@ template <class Body, class X>
 void compare(std::string const& name, Body const& body, X x, Vector y, granary::Runtime* runtime, int rounds) {
   Figures figures{};
   if (runtime == nullptr) {
-    granary::TeamExecutionSpace const exec;
+    granary::detail::TeamExecutionSpace const exec;
     figures = measure(rounds, [&] {
       for (int i = 0; i < calls; ++i) body(exec, x, y);
       exec.fence();

@@ -10,7 +10,7 @@
 #include <optional>
 
 /// The differences between the supported versions of Kokkos (3.4.1 and newer), and nothing else.
-namespace granary {
+namespace granary::detail {
 
 #if defined(KOKKOS_ENABLE_SERIAL)
 using HostExecutionSpace = Kokkos::Serial;
@@ -99,5 +99,12 @@ class GRANARY_EXPORT HostKernelLock {
   std::optional<std::unique_lock<std::mutex>> m_lock;
   Duration m_blocked{0};
 };
+
+}  // namespace granary::detail
+
+namespace granary {
+
+/// True if Kokkos has a device backend.
+using detail::has_device_space;
 
 }  // namespace granary

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// A strided rectangle of bytes, in memory or in a file: `count` lines of `line` bytes, which start `pitch` bytes
 /// apart.
@@ -31,4 +31,4 @@ struct GRANARY_EXPORT ByteLines {
   return {first, lines.line, {&dimension, 1}};
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 constexpr int most_steps = 1 << 20;
@@ -129,4 +129,4 @@ bool covers(ByteSet const& a, ByteSet const& b) {
   return offset + rest <= a.m_run;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The bytes of a strided array in memory: runs of `run` bytes that start at first + i1 s1 + i2 s2 + …, with
 /// 0 <= ik < nk, where nk and sk are the extent and the stride of dimension k.
@@ -69,4 +69,4 @@ class GRANARY_EXPORT ByteSet {
 [[nodiscard]] GRANARY_EXPORT bool overlap(ByteSet const& a, ByteSet const& b);
 [[nodiscard]] GRANARY_EXPORT bool covers(ByteSet const& a, ByteSet const& b);
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// An array that grows by chunks: elements keep their addresses, and no more than one chunk is unused. Access takes a
 /// shift and two loads; a deque divides by the size of its blocks.
@@ -31,4 +31,4 @@ class GRANARY_EXPORT ChunkedArray {
   std::size_t m_size = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -111,6 +111,8 @@ struct GRANARY_EXPORT SourceLine {
   }
 };
 
+namespace detail {
+
 /// The task in which an exception was thrown.
 struct GRANARY_EXPORT TaskOrigin {
   std::string task = {};               ///< the name that the application gave it
@@ -121,6 +123,8 @@ struct GRANARY_EXPORT TaskOrigin {
   /// `task 'gemm' 17 on 'C', 'A', submitted at main.cpp:82`.
   [[nodiscard]] std::string describe() const;
 };
+
+}  // namespace detail
 
 /// The other side of an exception that a task of the application has ended with, as waits throw it. The exception still
 /// is one of the type that was thrown, so that it is caught as that; its message ends with `describe()`. Its type is
@@ -162,13 +166,13 @@ class GRANARY_EXPORT TaskError : public std::nested_exception {
 
  protected:
   // To be called where the exception is handled.
-  TaskError(TaskOrigin origin, std::type_index type);
+  TaskError(detail::TaskOrigin origin, std::type_index type);
   TaskError(TaskError const&) = default;
   TaskError& operator=(TaskError const&) = default;
   ~TaskError() override;
 
  private:
-  TaskOrigin m_origin;
+  detail::TaskOrigin m_origin;
   std::type_index m_type;
 };
 

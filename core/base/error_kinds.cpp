@@ -56,7 +56,7 @@ void add_error_kind(std::type_index type, std::string kind, std::function<std::s
   known.all.push_back({type, std::move(kind), std::move(argument), std::move(make)});
 }
 
-ErrorText text_of(std::exception const& error) {
+detail::ErrorText detail::text_of(std::exception const& error) {
   auto& known = kinds();
   std::lock_guard const lock(known.mutex);
   auto const* const in_task = dynamic_cast<TaskError const*>(&error);
@@ -65,7 +65,7 @@ ErrorText text_of(std::exception const& error) {
   return found == known.all.end() ? ErrorText{} : ErrorText{found->name, found->argument(error)};
 }
 
-std::exception_ptr error_of(ErrorText const& text) {
+std::exception_ptr detail::error_of(ErrorText const& text) {
   auto& known = kinds();
   std::lock_guard const lock(known.mutex);
   auto const found = std::ranges::find(known.all, text.kind, &Kind::name);

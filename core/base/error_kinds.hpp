@@ -13,6 +13,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// An exception as text, from which another process can make it again.
 struct GRANARY_EXPORT ErrorText {
   std::string kind = {};      ///< the name of its type; empty if that is not known
@@ -24,6 +26,8 @@ struct GRANARY_EXPORT ErrorText {
 [[nodiscard]] GRANARY_EXPORT ErrorText text_of(std::exception const& error);
 /// Null if the kind is not known here.
 [[nodiscard]] GRANARY_EXPORT std::exception_ptr error_of(ErrorText const& text);
+
+}  // namespace detail
 
 /// Adds a type of exception, in every process that uses it; from any thread.
 GRANARY_EXPORT void add_error_kind(std::type_index type, std::string kind,

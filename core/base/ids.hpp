@@ -11,6 +11,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// A typed index: two ids of different kinds never mix, and a default-constructed id is invalid.
 template <class Tag, class Rep>
 class GRANARY_EXPORT Id {
@@ -30,28 +32,34 @@ class GRANARY_EXPORT Id {
   Rep m_value = invalid_value;
 };
 
+}  // namespace detail
+
 /// A memory node: a bounded place for bytes.
-using NodeId = Id<struct NodeTag, std::uint32_t>;
+using NodeId = detail::Id<struct NodeTag, std::uint32_t>;
+/// Workers of one kind on one node; they share one plan.
+using GroupId = detail::Id<struct GroupTag, std::uint32_t>;
+/// A datum: identity and shape, never an address.
+using DataId = detail::Id<struct DataTag, std::uint32_t>;
+/// A task; later ones have larger values. There may be gaps where data share bytes.
+using TaskId = detail::Id<struct TaskTag, std::uint64_t>;
+/// One of the processes that run a task graph together: its rank in MPI.
+using ProcessId = detail::Id<struct ProcessTag, std::uint32_t>;
+
+namespace detail {
+
 /// A directed channel between two memory nodes.
 using LinkId = Id<struct LinkTag, std::uint32_t>;
 /// An in-order lane of execution with one local memory node.
 using WorkerId = Id<struct WorkerTag, std::uint32_t>;
-/// Workers of one kind on one node; they share one plan.
-using GroupId = Id<struct GroupTag, std::uint32_t>;
-/// A datum: identity and shape, never an address.
-using DataId = Id<struct DataTag, std::uint32_t>;
 /// An operation with a name and a cost.
 using CodeletId = Id<struct CodeletTag, std::uint32_t>;
-/// A task; later ones have larger values. There may be gaps where data share bytes.
-using TaskId = Id<struct TaskTag, std::uint64_t>;
-/// One of the processes that run a task graph together: its rank in MPI.
-using ProcessId = Id<struct ProcessTag, std::uint32_t>;
 /// A copy of one datum from one place to another.
 using TransferId = Id<struct TransferTag, std::uint64_t>;
 
+}  // namespace detail
 }  // namespace granary
 
 template <class Tag, class Rep>
-struct GRANARY_EXPORT std::hash<granary::Id<Tag, Rep>> {
-  std::size_t operator()(granary::Id<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value()); }
+struct GRANARY_EXPORT std::hash<granary::detail::Id<Tag, Rep>> {
+  std::size_t operator()(granary::detail::Id<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value()); }
 };

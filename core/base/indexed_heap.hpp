@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A binary heap of keys that belong to small indices; the key of an index can be read, changed and erased.
 ///
@@ -91,4 +91,4 @@ class GRANARY_EXPORT IndexedHeap {
   std::vector<std::uint32_t> m_places;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Elements addressed by increasing ids. A page is freed once all of its elements were erased: constant-time access,
 /// stable addresses, memory proportional to the live elements.
@@ -119,4 +119,4 @@ class GRANARY_EXPORT PagedArray {
   std::size_t m_size = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

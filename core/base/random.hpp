@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// A small seeded generator (SplitMix64; Steele, Lea, Flood 2014) whose sequence is the same on every platform.
 class GRANARY_EXPORT Random {
@@ -32,4 +32,4 @@ class GRANARY_EXPORT Random {
   std::uint64_t m_state;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -49,13 +49,13 @@ detail::MakeInTask maker_of(std::type_index type) {
 
 }  // namespace
 
-std::string TaskOrigin::describe() const {
+std::string detail::TaskOrigin::describe() const {
   auto text = what;
   for (std::size_t i = 0; i < data.size(); ++i) text += (i == 0 ? " on '" : ", '") + data[i] + "'";
   return *source_line.file == '\0' ? text : text + ", " + submitted_at(source_line);
 }
 
-TaskError::TaskError(TaskOrigin origin, std::type_index type) : m_origin(std::move(origin)), m_type(type) {}
+TaskError::TaskError(detail::TaskOrigin origin, std::type_index type) : m_origin(std::move(origin)), m_type(type) {}
 TaskError::~TaskError() = default;
 
 std::string detail::with_task(std::string const& message, TaskError const& task) {
@@ -69,7 +69,7 @@ void detail::add_task_error(std::type_index type, MakeInTask make) {
   known.of.emplace(type, make);
 }
 
-std::exception_ptr detail::in_task(std::exception_ptr const& error, TaskOrigin const& origin) {
+std::exception_ptr detail::in_task(std::exception_ptr const& error, detail::TaskOrigin const& origin) {
   if (!error || *origin.source_line.file == '\0') return error;
   try {
     std::rethrow_exception(error);

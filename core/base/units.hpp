@@ -23,6 +23,8 @@ using Bytes = std::uint64_t;
 /// A length of time, in integer nanoseconds: sums are exact in any order.
 using Duration = std::chrono::nanoseconds;
 
+namespace detail {
+
 /// The clock of a run: real time under the engine, virtual time under the simulator.
 struct GRANARY_EXPORT Clock {
   using duration = Duration;
@@ -34,6 +36,8 @@ struct GRANARY_EXPORT Clock {
 
 /// A point in time, counted from the start of the run.
 using Instant = Clock::time_point;
+
+}  // namespace detail
 
 [[nodiscard]] constexpr double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 /// 146 years. A run's clock stops earlier, so that one more such duration can be added.

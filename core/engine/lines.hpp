@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// The layout of a datum whose bytes at its origin and home are `count` lines of `line` bytes, `pitch` bytes apart. In
 /// pools the lines are `packed` bytes apart; count * packed is the datum's size. No lines (count 0): the bytes are
@@ -19,4 +19,4 @@ struct GRANARY_EXPORT Lines {
   bool operator==(Lines const&) const = default;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 struct GRANARY_EXPORT WorkerStatistics {
   std::uint64_t tasks = 0;
@@ -27,7 +27,7 @@ struct GRANARY_EXPORT WorkerStatistics {
 /// granary::Runtime runtime;
 /// // ... runtime.submit(...)
 /// runtime.wait();
-/// granary::EngineStatistics const figures = runtime.statistics();
+/// granary::detail::EngineStatistics const figures = runtime.statistics();
 /// for (auto const& worker : figures.workers) std::printf("busy for %.3f s\n", granary::seconds(worker.busy));
 /// assert(figures.planner.tasks_failed == 0);
 /// ```
@@ -50,4 +50,4 @@ struct GRANARY_EXPORT EngineStatistics {
   Duration deciding{0};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-namespace granary {
+namespace granary::detail {
 
 enum class GRANARY_EXPORT AccessMode : std::uint8_t {
   Read = 1,
@@ -53,7 +53,7 @@ class GRANARY_EXPORT AccessList {
     std::copy(accesses.begin(), accesses.end(), begin());
     for (Access* later = begin(); later != end(); ++later) {
       later->repeated = false;
-      m_commutes = m_commutes || granary::commutes(later->mode);
+      m_commutes = m_commutes || detail::commutes(later->mode);
       for (Access* earlier = begin(); earlier != later; ++earlier) {
         if (earlier->data != later->data) continue;
         earlier->mode = earlier->mode | later->mode;
@@ -96,4 +96,4 @@ void for_each_commuting(AccessList const& accesses, Function&& function) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 class LaneStorage;
 
@@ -43,12 +43,12 @@ struct GRANARY_EXPORT StopRequest {
 /// threads on which the body works.
 ///
 /// ```cpp
-/// granary::StopRequest request;
-/// granary::StopToken const token(request, granary::TaskId(7));
+/// granary::detail::StopRequest request;
+/// granary::detail::StopToken const token(request, granary::TaskId(7));
 /// assert(!token.requested() && !request.seen);
 /// request.task = 7;
 /// assert(token.requested() && request.seen);
-/// assert(!granary::StopToken().requested());
+/// assert(!granary::detail::StopToken().requested());
 /// ```
 class GRANARY_EXPORT StopToken {
  public:
@@ -142,4 +142,4 @@ struct GRANARY_EXPORT Codelet {
   [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 
 /// The position of a datum in a matrix that is divided into data, counted in data; for traces. -1: not part of a
 /// matrix.
@@ -63,4 +63,4 @@ struct GRANARY_EXPORT SharedBytes {
   bool covered = false;  ///< the other's contain all of the new one's
 };
 
-}  // namespace granary
+}  // namespace granary::detail

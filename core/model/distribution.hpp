@@ -43,7 +43,7 @@ class GRANARY_EXPORT Distribution {
   [[nodiscard]] std::uint32_t columns() const { return m_columns; }
   [[nodiscard]] std::uint32_t processes() const { return m_rows * m_columns; }
   /// The owner of the datum at this position of its matrix; the first process, if it belongs to no matrix.
-  [[nodiscard]] ProcessId owner(MatrixPosition position) const {
+  [[nodiscard]] ProcessId owner(detail::MatrixPosition position) const {
     auto const row = static_cast<std::uint32_t>(position.row < 0 ? 0 : position.row);
     auto const column = static_cast<std::uint32_t>(position.column < 0 ? 0 : position.column);
     return ProcessId(row % m_rows * m_columns + column % m_columns);

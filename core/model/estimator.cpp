@@ -14,7 +14,8 @@ void average_in(double& average, double measured) {
 
 }  // namespace
 
-Duration AveragingEstimator::kernel_time(CodeletId codelet, double flops, WorkerKind kind) const {
+Duration detail::AveragingEstimator::kernel_time(detail::CodeletId codelet, double flops,
+                                                 detail::WorkerKind kind) const {
   Average const known =
       codelet.index() < m_averages.size() ? m_averages[codelet.index()][static_cast<std::size_t>(kind)] : Average{};
   Duration estimate{};
@@ -27,13 +28,14 @@ Duration AveragingEstimator::kernel_time(CodeletId codelet, double flops, Worker
   return std::max(estimate, Duration{1});
 }
 
-bool AveragingEstimator::measured(CodeletId codelet, WorkerKind kind) const {
+bool detail::AveragingEstimator::measured(detail::CodeletId codelet, detail::WorkerKind kind) const {
   if (codelet.index() >= m_averages.size()) return false;
   auto const& known = m_averages[codelet.index()][static_cast<std::size_t>(kind)];
   return known.seconds_per_flop > 0 || known.seconds > 0;
 }
 
-void AveragingEstimator::observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) {
+void detail::AveragingEstimator::observe_kernel(detail::CodeletId codelet, double flops, detail::WorkerKind kind,
+                                                Duration measured) {
   if (codelet.index() >= m_averages.size()) m_averages.resize(codelet.index() + 1);
   auto& average = m_averages[codelet.index()][static_cast<std::size_t>(kind)];
   double const s = std::max(seconds(measured), 1e-9);

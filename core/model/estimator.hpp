@@ -19,16 +19,19 @@ class GRANARY_EXPORT Estimator {
  public:
   virtual ~Estimator() = default;
   /// Registers a codelet under `id`.
-  virtual void codelet_added(CodeletId /*id*/, Codelet const& /*codelet*/) {}
+  virtual void codelet_added(detail::CodeletId /*id*/, detail::Codelet const& /*codelet*/) {}
   /// A copy of the present state, from which a journal can start; null if every estimator of the class starts alike.
   [[nodiscard]] virtual std::unique_ptr<Estimator> copy() const { return nullptr; }
   /// The time of a kernel of `flops` operations on one worker; at least 1 ns.
-  [[nodiscard]] virtual Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const = 0;
+  [[nodiscard]] virtual Duration kernel_time(detail::CodeletId codelet, double flops,
+                                             detail::WorkerKind kind) const = 0;
   /// True if `kernel_time` rests on a measurement of the codelet on this kind of worker.
-  [[nodiscard]] virtual bool measured(CodeletId, WorkerKind) const { return true; }
+  [[nodiscard]] virtual bool measured(detail::CodeletId, detail::WorkerKind) const { return true; }
   /// Records that a kernel took `measured`.
-  virtual void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) = 0;
+  virtual void observe_kernel(detail::CodeletId codelet, double flops, detail::WorkerKind kind, Duration measured) = 0;
 };
+
+namespace detail {
 
 /// Predicts from the latest measurements of each codelet and kind of worker: an exponential moving average (weight 1/8)
 /// of the time per flop, or of the time if tasks state no flops. Before any measurement it assumes a given speed.
@@ -50,5 +53,7 @@ class GRANARY_EXPORT AveragingEstimator final : public Estimator {
   Duration m_prior_without_flops;
   std::vector<std::array<Average, worker_kinds>> m_averages;  // by codelet
 };
+
+}  // namespace detail
 
 }  // namespace granary

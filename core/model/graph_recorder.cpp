@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 CodeletId GraphRecorder::add_codelet(Codelet codelet) {
   m_codelets.push_back(std::move(codelet));
@@ -34,4 +34,4 @@ TaskId GraphRecorder::submit(TaskSubmission const& submission, Parameters) {
   return TaskId(m_tasks.size() - 1);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A submitter that only records what is submitted. Use it for properties of a whole graph, such as bounds, the
 /// critical path or bottom levels. Ids count registrations and submissions from 0. Parameters are dropped; released
@@ -44,4 +44,4 @@ class GRANARY_EXPORT GraphRecorder final : public Submitter {
   std::vector<Access> m_accesses;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

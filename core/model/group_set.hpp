@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <iterator>
 
-namespace granary {
+namespace granary::detail {
 
 /// A set of worker groups: `for (GroupId group : set)` visits them in increasing order. One word; all operations are
 /// O(1).
@@ -68,4 +68,4 @@ class GroupSet {
   std::uint64_t m_bits = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

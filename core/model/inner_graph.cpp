@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 // True if `a` runs after `b`.
@@ -103,4 +103,4 @@ void InnerGraph::make_ready(Task const& task) {
   std::ranges::push_heap(m_ready, after);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The finer graph that replaces a task (Hierarchical paper, Algorithm 1). Its data are parts of the parent task's
 /// data, so nothing is allocated or copied. A codelet's Expansion emits its tasks; a driver takes the ready ones and
@@ -89,4 +89,4 @@ class GRANARY_EXPORT InnerGraph final : public Submitter {
   std::exception_ptr m_error;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

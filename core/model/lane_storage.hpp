@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// State that kernels keep on one worker's lane between calls, such as handles of vendor libraries. Used by one thread
 /// at a time, and destroyed before the lane's stream.
@@ -29,4 +29,4 @@ class GRANARY_EXPORT LaneStorage {
   std::vector<std::pair<std::type_index, std::shared_ptr<void>>> m_kept;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 NodeId Machine::add_node(MemoryNode node) {
   nodes.push_back(std::move(node));
@@ -184,4 +184,4 @@ Duration Topology::route_time(NodeId from, NodeId to, Bytes bytes) const {
   return total;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 enum class GRANARY_EXPORT NodeKind : std::uint8_t {
   Host,
@@ -148,4 +148,4 @@ class GRANARY_EXPORT Topology {
   NodeId m_send_node;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/model/owned_data.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 OwnedData::~OwnedData() {
   try {
@@ -26,4 +26,4 @@ void OwnedData::release() {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

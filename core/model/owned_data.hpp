@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Data of one submitter that end with their owner: it releases them, in the order in which it got them, once the tasks
 /// submitted so far have used them. Invalid ids are places without a datum. The submitter must outlive the owner. 4
@@ -51,4 +51,4 @@ class GRANARY_EXPORT OwnedData {
   std::vector<DataId> m_ids;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 /// A task's parameters, of any movable type; small ones are stored inline.
 class GRANARY_EXPORT Parameters {
@@ -80,4 +80,4 @@ class GRANARY_EXPORT Parameters {
   alignas(void*) std::byte m_bytes[capacity];
 };
 
-}  // namespace granary
+}  // namespace granary::detail

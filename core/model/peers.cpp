@@ -6,20 +6,20 @@
 
 namespace granary {
 
-Machine with_peers(Machine node, Network const& network, std::uint32_t receives) {
+detail::Machine with_peers(detail::Machine node, detail::Network const& network, std::uint32_t receives) {
   NodeId send_node;
   for (std::size_t n = 0; n < node.nodes.size(); ++n) {
     NodeId const id(static_cast<std::uint32_t>(n));
-    if (node.nodes[n].kind == NodeKind::Peers)
+    if (node.nodes[n].kind == detail::NodeKind::Peers)
       throw InvalidArgument("memory node '" + node.nodes[n].name + "' stands for the other processes already");
-    if (node.nodes[n].kind != NodeKind::Host) continue;
-    bool const works = std::ranges::find(node.workers, id, &Worker::node) != node.workers.end();
+    if (node.nodes[n].kind != detail::NodeKind::Host) continue;
+    bool const works = std::ranges::find(node.workers, id, &detail::Worker::node) != node.workers.end();
     bool const first =
-        !send_node.valid() || std::ranges::find(node.workers, send_node, &Worker::node) == node.workers.end();
+        !send_node.valid() || std::ranges::find(node.workers, send_node, &detail::Worker::node) == node.workers.end();
     if (!send_node.valid() || (works && first)) send_node = id;
   }
   if (!send_node.valid()) throw InvalidArgument("a process of a cluster needs host memory, and its machine has none");
-  NodeId const peers = node.add_node({.name = "other processes", .kind = NodeKind::Peers});
+  NodeId const peers = node.add_node({.name = "other processes", .kind = detail::NodeKind::Peers});
   // Received values compete in the network; what is sent never crosses a link of the planner.
   node.add_link(
       {.from = peers, .to = send_node, .bandwidth = network.bandwidth, .latency = network.latency, .width = receives});

@@ -11,6 +11,7 @@ namespace granary {
 /// The machine of one process of a cluster: `node` with a memory node "other processes", the home of values that come
 /// from there. It is linked with a host node that has CPU workers or, without any, with the first host node; `receives`
 /// values may come at once. Throws InvalidArgument if there is no host, or if `node` has such a node already.
-[[nodiscard]] GRANARY_EXPORT Machine with_peers(Machine node, Network const& network, std::uint32_t receives);
+[[nodiscard]] GRANARY_EXPORT detail::Machine with_peers(detail::Machine node, detail::Network const& network,
+                                                        std::uint32_t receives);
 
 }  // namespace granary

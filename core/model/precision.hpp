@@ -13,6 +13,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// The scalars of a task graph's data.
 ///
 /// ```cpp
@@ -20,6 +22,9 @@ namespace granary {
 /// assert(granary::scalar_bytes(precision) == 16 && granary::flops_factor(precision) == 4);
 /// ```
 enum class GRANARY_EXPORT Precision : std::uint8_t { Single, Double, ComplexSingle, ComplexDouble };
+
+}  // namespace detail
+
 inline constexpr std::size_t precisions = 4;
 
 /// LAPACK's letters, as in Codelet::variant.
@@ -27,30 +32,35 @@ inline constexpr std::array<char const*, precisions> precision_letters{"s", "d",
 inline constexpr std::array<char const*, precisions> precision_names{"single", "double", "complex single",
                                                                      "complex double"};
 
-[[nodiscard]] constexpr char const* letter_of(Precision precision) {
+[[nodiscard]] constexpr char const* letter_of(detail::Precision precision) {
   return precision_letters[static_cast<std::size_t>(precision)];
 }
-[[nodiscard]] constexpr char const* name_of(Precision precision) {
+[[nodiscard]] constexpr char const* name_of(detail::Precision precision) {
   return precision_names[static_cast<std::size_t>(precision)];
 }
 /// Empty for other texts.
-[[nodiscard]] constexpr std::optional<Precision> precision_of_letter(std::string_view letter) {
+[[nodiscard]] constexpr std::optional<detail::Precision> precision_of_letter(std::string_view letter) {
   auto const found = std::ranges::find(precision_letters, letter);
   if (found == precision_letters.end()) return std::nullopt;
-  return static_cast<Precision>(found - precision_letters.begin());
+  return static_cast<detail::Precision>(found - precision_letters.begin());
 }
 
-[[nodiscard]] constexpr bool has_complex_scalars(Precision precision) { return precision >= Precision::ComplexSingle; }
-/// The precision of the real and the imaginary part.
-[[nodiscard]] constexpr Precision real_precision(Precision precision) {
-  return precision == Precision::Single || precision == Precision::ComplexSingle ? Precision::Single
-                                                                                 : Precision::Double;
+[[nodiscard]] constexpr bool has_complex_scalars(detail::Precision precision) {
+  return precision >= detail::Precision::ComplexSingle;
 }
-[[nodiscard]] constexpr Bytes scalar_bytes(Precision precision) {
-  Bytes const real = real_precision(precision) == Precision::Single ? 4 : 8;
+/// The precision of the real and the imaginary part.
+[[nodiscard]] constexpr detail::Precision real_precision(detail::Precision precision) {
+  return precision == detail::Precision::Single || precision == detail::Precision::ComplexSingle
+             ? detail::Precision::Single
+             : detail::Precision::Double;
+}
+[[nodiscard]] constexpr Bytes scalar_bytes(detail::Precision precision) {
+  Bytes const real = real_precision(precision) == detail::Precision::Single ? 4 : 8;
   return has_complex_scalars(precision) ? 2 * real : real;
 }
 /// Real operations of a multiplication and an addition, relative to those with real scalars: 8 instead of 2.
-[[nodiscard]] constexpr double flops_factor(Precision precision) { return has_complex_scalars(precision) ? 4 : 1; }
+[[nodiscard]] constexpr double flops_factor(detail::Precision precision) {
+  return has_complex_scalars(precision) ? 4 : 1;
+}
 
 }  // namespace granary

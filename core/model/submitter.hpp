@@ -17,11 +17,11 @@ namespace granary {
 
 /// A task as it is submitted.
 struct GRANARY_EXPORT TaskSubmission {
-  CodeletId codelet;
-  std::span<Access const> accesses;
-  std::int64_t priority = 0;   ///< larger is more urgent
-  double flops = 0;            ///< floating-point operations, for estimates; 0 when unknown
-  TaskIndex index = no_index;  ///< for traces
+  detail::CodeletId codelet;
+  std::span<detail::Access const> accesses;
+  std::int64_t priority = 0;                   ///< larger is more urgent
+  double flops = 0;                            ///< floating-point operations, for estimates; 0 when unknown
+  detail::TaskIndex index = detail::no_index;  ///< for traces
   /// Its number in the order of submission, larger than those before; `next_position`: the one after the last. Gaps
   /// are left by whoever submits only some tasks of a common order. External tasks may have the number of the task that
   /// follows them.
@@ -37,9 +37,9 @@ class GRANARY_EXPORT Submitter {
  public:
   virtual ~Submitter() = default;
 
-  virtual CodeletId add_codelet(Codelet codelet) = 0;
+  virtual detail::CodeletId add_codelet(detail::Codelet codelet) = 0;
   /// Throws InvalidArgument for a datum without bytes.
-  virtual DataId add_data(DataDescription description) = 0;
+  virtual DataId add_data(detail::DataDescription description) = 0;
   /// Releases the datum after the tasks submitted so far have used it; if it has a home, its value is written there
   /// first.
   virtual void release_data(DataId data) = 0;
@@ -47,7 +47,7 @@ class GRANARY_EXPORT Submitter {
   /// a datum or codelet is unknown, no worker can run the codelet, or the task reads a datum that has no value: no task
   /// has written it, or an earlier, already reported failure has poisoned it. A task that only writes the datum gives
   /// it a value again.
-  virtual TaskId submit(TaskSubmission const& submission, Parameters parameters) = 0;
+  virtual TaskId submit(TaskSubmission const& submission, detail::Parameters parameters) = 0;
   /// A hint: no task that is submitted from now on reads the datum before one writes it. Processes that hold a copy of
   /// the value of another one let go of it after their tasks; with one process, nothing happens.
   virtual void last_use(DataId) {}

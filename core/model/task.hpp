@@ -12,6 +12,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// The phases of a task, in order; a worker may give a task back: then it is Ready or Waiting again.
 enum class GRANARY_EXPORT TaskPhase : std::uint8_t {
   Waiting,    ///< some predecessor has not finished, or another task has its turn on a datum (AccessMode::Commute)
@@ -21,24 +23,28 @@ enum class GRANARY_EXPORT TaskPhase : std::uint8_t {
   Issued,     ///< handed to a worker; begun, if no worker runs it
 };
 
+}  // namespace detail
+
 /// A task that has not ended, as it was submitted.
 struct GRANARY_EXPORT Task {
   TaskId id;
-  CodeletId codelet;
+  detail::CodeletId codelet;
   std::uint32_t predecessors = 0;       ///< unfinished ones, counted once per datum that links them
   std::uint32_t last_successor = none;  ///< end of its list of edges in the task graph
   std::int64_t priority = 0;
   double flops = 0;
-  std::uint64_t position = 0;  ///< in the order of submission; ids count this planner's tasks only
-  SourceLine source_line;      ///< that submitted it, if that is the application's
-  GroupSet allowed_groups;     ///< those that can run it: they have a kernel, and its data fit on their node
-  AccessList accesses;
+  std::uint64_t position = 0;       ///< in the order of submission; ids count this planner's tasks only
+  SourceLine source_line;           ///< that submitted it, if that is the application's
+  detail::GroupSet allowed_groups;  ///< those that can run it: they have a kernel, and its data fit on their node
+  detail::AccessList accesses;
 
   static constexpr std::uint32_t none = 0xffffffffU;
   [[nodiscard]] bool allowed_on(GroupId g) const { return allowed_groups.contains(g); }
   /// True if no worker runs it (Codelet::external).
   [[nodiscard]] bool external() const { return allowed_groups.empty(); }
 };
+
+namespace detail {
 
 /// How far a task has come, and where.
 struct GRANARY_EXPORT Assignment {
@@ -47,5 +53,7 @@ struct GRANARY_EXPORT Assignment {
   WorkerId worker{};     ///< from Issued on; invalid if no worker runs it
   TaskPhase phase = TaskPhase::Waiting;
 };
+
+}  // namespace detail
 
 }  // namespace granary

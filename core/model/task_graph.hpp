@@ -16,6 +16,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// The live tasks and the dependencies that follow from their accesses in the order of submission. A reader depends on
 /// the last writer of the datum; a writer depends on the last writer and every reader since. Commuting accesses without
 /// another one between them are a run: each depends on what was before the run, what follows depends on all of them.
@@ -149,10 +151,12 @@ class GRANARY_EXPORT BasicTaskGraph {
   std::uint64_t m_next = 0;
 };
 
-using TaskGraph = BasicTaskGraph<Task>;
+}  // namespace detail
+
+using TaskGraph = detail::BasicTaskGraph<Task>;
 
 template <class Node>
-Node& BasicTaskGraph<Node>::add(AccessList accesses) {
+Node& detail::BasicTaskGraph<Node>::add(detail::AccessList accesses) {
   TaskId const id(m_next++);
   Node& task = m_tasks.create(id);
   task.id = id;
@@ -182,7 +186,7 @@ Node& BasicTaskGraph<Node>::add(AccessList accesses) {
 // The same where tasks commute, false elsewhere: readers and tasks that commute extend the present run if they are
 // alike, and else begin one after it; a writer comes after all.
 template <class Node>
-bool BasicTaskGraph<Node>::add_shared(Access const& access, Node& task, History& past) {
+bool detail::BasicTaskGraph<Node>::add_shared(detail::Access const& access, Node& task, History& past) {
   if (!commutes(access.mode) && !m_shared.contains(access.data)) return false;
   auto& shared = m_shared[access.data];
   bool const writes_alone = writes(access.mode) && !commutes(access.mode);
@@ -207,7 +211,7 @@ bool BasicTaskGraph<Node>::add_shared(Access const& access, Node& task, History&
 }
 
 template <class Node>
-std::uint32_t BasicTaskGraph<Node>::take_link(TaskId task, std::uint32_t next) {
+std::uint32_t detail::BasicTaskGraph<Node>::take_link(TaskId task, std::uint32_t next) {
   std::uint32_t link = m_free_link;
   if (link == Task::none) {
     link = static_cast<std::uint32_t>(m_links.size());
@@ -221,7 +225,7 @@ std::uint32_t BasicTaskGraph<Node>::take_link(TaskId task, std::uint32_t next) {
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::add_edge(TaskId before, Node& after) {
+void detail::BasicTaskGraph<Node>::add_edge(TaskId before, Node& after) {
   if (!before.valid()) return;
   Node* const predecessor = m_tasks.find(before);
   if (predecessor == nullptr || predecessor == &after) return;  // the task itself: one that ended 2^32 tasks ago
@@ -234,13 +238,13 @@ void BasicTaskGraph<Node>::add_edge(TaskId before, Node& after) {
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::add_edges(Run const& before, Node& after) {
+void detail::BasicTaskGraph<Node>::add_edges(Run const& before, Node& after) {
   for (auto link = before.first; link != Task::none; link = m_links[link].next)
     add_edge(id_of(m_links[link].task), after);
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::end_access(Access const& access) {
+void detail::BasicTaskGraph<Node>::end_access(detail::Access const& access) {
   auto& past = m_histories[access.data.index()];
   if (--past.users > 0) return;
   forget(past.readers);
@@ -248,7 +252,7 @@ void BasicTaskGraph<Node>::end_access(Access const& access) {
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::drop_finished(Run& run) {
+void detail::BasicTaskGraph<Node>::drop_finished(Run& run) {
   auto link = std::exchange(run.first, Task::none);
   run.size = 0;
   while (link != Task::none) {
@@ -264,7 +268,7 @@ void BasicTaskGraph<Node>::drop_finished(Run& run) {
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::forget(Run& run) {
+void detail::BasicTaskGraph<Node>::forget(Run& run) {
   if (run.size == 0) return;
   m_links[run.last].next = m_free_link;
   m_free_link = std::exchange(run.first, Task::none);
@@ -272,7 +276,7 @@ void BasicTaskGraph<Node>::forget(Run& run) {
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::forget_shared(DataId data) {
+void detail::BasicTaskGraph<Node>::forget_shared(DataId data) {
   auto const found = m_shared.find(data);
   if (found == m_shared.end()) return;
   forget(found->second.before);
@@ -280,7 +284,7 @@ void BasicTaskGraph<Node>::forget_shared(DataId data) {
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::forget(DataId data) {
+void detail::BasicTaskGraph<Node>::forget(DataId data) {
   if (data.index() >= m_histories.size()) return;
   forget(m_histories[data.index()].readers);
   forget_shared(data);

@@ -16,6 +16,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// A datum that events name. Ids are reused after a datum was released; these records stay.
 struct GRANARY_EXPORT TraceData {
   std::string name;
@@ -66,10 +68,15 @@ enum class GRANARY_EXPORT EvictionReason : std::uint8_t {
   Clearing,   ///< the node was cleared, because a task could not fit otherwise
   Prefetch,   ///< no task of the node used it, and a value was brought ahead of its task
 };
-[[nodiscard]] constexpr std::string_view name_of(EvictionReason reason) {
+
+}  // namespace detail
+
+[[nodiscard]] constexpr std::string_view name_of(detail::EvictionReason reason) {
   constexpr std::string_view names[] = {"policy", "fallback", "fragments", "reserve", "clearing", "prefetch"};
   return names[static_cast<std::size_t>(reason)];
 }
+
+namespace detail {
 
 /// A replica that was chosen to be dropped.
 struct GRANARY_EXPORT TraceEviction {
@@ -96,29 +103,31 @@ struct GRANARY_EXPORT TraceBooked {
   Bytes limit = unbounded;  ///< submission sleeps above it
 };
 
+}  // namespace detail
+
 /// The record of a run, as plain data; every list is in the order in which its entries ended. The trace of several
 /// processes has the nodes, links and workers of all of them, and each belongs to the process of its node.
 struct GRANARY_EXPORT Trace {
-  Machine machine;
+  detail::Machine machine;
   std::vector<std::uint32_t> process_of_node;  ///< by node; empty: all nodes belong to one process
   std::vector<std::string> codelets;
-  std::vector<TraceData> data;
-  std::vector<TraceTask> tasks;
-  std::vector<TraceTransfer> transfers;
-  std::vector<TraceEviction> evictions;
-  std::vector<TraceMemory> memory;
-  std::vector<TraceBooked> booked;
+  std::vector<detail::TraceData> data;
+  std::vector<detail::TraceTask> tasks;
+  std::vector<detail::TraceTransfer> transfers;
+  std::vector<detail::TraceEviction> evictions;
+  std::vector<detail::TraceMemory> memory;
+  std::vector<detail::TraceBooked> booked;
   std::vector<std::pair<std::string, std::string>> configuration;  ///< program, scheduler, limits, …: for people
   std::vector<std::pair<std::string, double>> totals;              ///< and bounds where they are known, by name
-  Instant end;                                                     ///< of the run
+  detail::Instant end;                                             ///< of the run
   std::uint64_t dropped = 0;  ///< events beyond the recorder's limit: they are missing above
 
   /// The process to which it belongs; 0 if there is one process.
   [[nodiscard]] std::uint32_t process_of(NodeId node) const {
     return process_of_node.empty() ? 0 : process_of_node[node.index()];
   }
-  [[nodiscard]] std::uint32_t process_of(WorkerId worker) const { return process_of(machine[worker].node); }
-  [[nodiscard]] std::uint32_t process_of(LinkId link) const { return process_of(machine[link].from); }
+  [[nodiscard]] std::uint32_t process_of(detail::WorkerId worker) const { return process_of(machine[worker].node); }
+  [[nodiscard]] std::uint32_t process_of(detail::LinkId link) const { return process_of(machine[link].from); }
   /// The number of processes, at least 1. O(nodes).
   [[nodiscard]] std::uint32_t processes() const {
     return process_of_node.empty() ? 1 : *std::max_element(process_of_node.begin(), process_of_node.end()) + 1;

@@ -100,8 +100,7 @@ struct GRANARY_EXPORT CancelAll {
 ///
 /// With a datum: only the failures that left it without its value or away from home. Throws InvalidArgument if a task
 /// uses it or it is not registered. A failure is forgotten if it concerns no other datum and did not end the run;
-/// otherwise the next report without a datum has it again. Failures of data that share bytes with it are returned, too,
-/// but not forgotten.
+/// otherwise the next report without a datum has it again, as it has those of data that share bytes with it.
 struct GRANARY_EXPORT TakeFailures {
   DataId data = {};
 };

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// A failure, in the order of submission of the tasks; a failed write-back belongs to no task and comes last.
 struct GRANARY_EXPORT Failure {
@@ -29,4 +29,4 @@ struct GRANARY_EXPORT Failure {
   DataId write_back_of = {};  ///< the datum that could not be written to its home, or invalid
 };
 
-}  // namespace granary
+}  // namespace granary::detail

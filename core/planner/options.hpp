@@ -10,6 +10,8 @@
 
 namespace granary {
 
+namespace detail {
+
 struct GRANARY_EXPORT PlannerOptions {
   /// Committed tasks of a group beyond those that were handed to workers: the number of tasks for which data are
   /// fetched ahead. 0: tasks are committed only to idle workers, so that nothing is fetched ahead.
@@ -29,6 +31,8 @@ struct GRANARY_EXPORT PlannerOptions {
   /// paper, section IV.C), at a cost of O(waiting transfers); otherwise the one that was requested first.
   bool transfers_by_priority = false;
 };
+
+}  // namespace detail
 
 /// How long memory stays booked for submitted tasks: docs/design.md, "Submission sleeps".
 enum class BookingPolicy : std::uint8_t {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 struct GRANARY_EXPORT LinkStatistics {
   std::uint64_t transfers = 0;
@@ -46,4 +46,4 @@ struct GRANARY_EXPORT Statistics {
   BookingStatistics booking;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

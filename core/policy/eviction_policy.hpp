@@ -33,7 +33,7 @@ namespace granary {
 /// granary::register_eviction("oldest", [](granary::PolicyOptions&) { return std::make_unique<Oldest>(); });
 /// auto const policies = granary::make_policies("darts", "oldest");
 /// ```
-class GRANARY_EXPORT EvictionPolicy : public Policy {
+class GRANARY_EXPORT EvictionPolicy : public detail::Policy {
  public:
   /// Called once, before anything else; the view and the board outlive the policy.
   virtual void attach(SystemView const& view, PlanBoard const& board) = 0;

@@ -14,13 +14,13 @@ namespace {
 
 }  // namespace
 
-void PlanBoard::append(GroupId group, TaskId task, AccessList const& accesses) {
+void PlanBoard::append(GroupId group, TaskId task, detail::AccessList const& accesses) {
   check(group, task);
   auto const& order = m_plans[group.index()].order;
   put(group, task, accesses, {order.empty() ? 0 : order.rbegin()->first.rank, m_put++}, true);
 }
 
-void PlanBoard::insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank) {
+void PlanBoard::insert(GroupId group, TaskId task, detail::AccessList const& accesses, std::int64_t rank) {
   check(group, task);
   put(group, task, accesses, {rank, m_put++}, false);
 }
@@ -30,7 +30,8 @@ void PlanBoard::check(GroupId group, TaskId task) const {
   if (!task.valid() || m_entries.contains(task)) refuse(task, task.valid() ? " is on a plan already" : " is none");
 }
 
-void PlanBoard::put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end) {
+void PlanBoard::put(GroupId group, TaskId task, detail::AccessList const& accesses, detail::PlanPosition position,
+                    bool at_end) {
   auto& order = m_plans[group.index()].order;
   auto const place = at_end ? order.emplace_hint(order.end(), position, task) : order.emplace(position, task).first;
   auto const entry = m_entries.insert(task, {group, place, none, false});
@@ -88,7 +89,7 @@ void PlanBoard::want_inputs(TaskId task) {
 std::vector<TaskId> PlanBoard::users(DataId data, GroupId group) const {
   std::vector<TaskId> tasks;
   tasks.reserve(uses(data, group));
-  for_each_user(data, group, [&](TaskId task, PlanPosition) { tasks.push_back(task); });
+  for_each_user(data, group, [&](TaskId task, detail::PlanPosition) { tasks.push_back(task); });
   return tasks;
 }
 

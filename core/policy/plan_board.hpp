@@ -13,12 +13,16 @@
 
 namespace granary {
 
+namespace detail {
+
 /// The position of a task in a plan: smaller ranks come first; among equal ranks the one that was inserted first.
 struct GRANARY_EXPORT PlanPosition {
   std::int64_t rank = 0;
   std::uint64_t number = 0;
   auto operator<=>(PlanPosition const&) const = default;
 };
+
+}  // namespace detail
 
 /// The orders that a scheduler has published, one per group: the planned part of each plan. The planner and eviction
 /// policies read it.
@@ -37,15 +41,15 @@ struct GRANARY_EXPORT PlanPosition {
 /// ```
 class GRANARY_EXPORT PlanBoard {
  public:
-  using Plan = std::map<PlanPosition, TaskId>;
+  using Plan = std::map<detail::PlanPosition, TaskId>;
 
   explicit PlanBoard(std::size_t groups) : m_plans(groups) {}
 
   /// Appends the task to the group's plan; a task is in at most one plan: if it is in one already, or there is no such
   /// group, throws InvalidArgument.
-  void append(GroupId group, TaskId task, AccessList const& accesses);
+  void append(GroupId group, TaskId task, detail::AccessList const& accesses);
   /// Inserts the task after tasks of smaller or equal rank. An appended task has the rank of the one before it.
-  void insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank);
+  void insert(GroupId group, TaskId task, detail::AccessList const& accesses, std::int64_t rank);
   /// Removes the task from its plan, if it is in one.
   void remove(TaskId task);
   /// The planner may bring what the planned task reads to the group's node before the task is committed: in the order
@@ -63,7 +67,7 @@ class GRANARY_EXPORT PlanBoard {
   [[nodiscard]] Plan const& plan(GroupId group) const { return m_plans[group.index()].order; }
   [[nodiscard]] bool planned(TaskId task) const { return m_entries.contains(task); }
   /// The position of the planned task. A board never uses the number of a position twice.
-  [[nodiscard]] PlanPosition position(TaskId task) const { return m_entries.at(task).place->first; }
+  [[nodiscard]] detail::PlanPosition position(TaskId task) const { return m_entries.at(task).place->first; }
   /// The number of planned tasks of the group that use the datum.
   [[nodiscard]] std::uint32_t uses(DataId data, GroupId group) const {
     auto const& uses = m_plans[group.index()].uses;
@@ -94,8 +98,8 @@ class GRANARY_EXPORT PlanBoard {
     /// After the number of the datum's planned uses changed.
     virtual void planned_uses_changed(DataId data, GroupId group) = 0;
     /// The inputs of the planned task are wanted; before it leaves the plan, they are not any more.
-    virtual void inputs_wanted(TaskId, GroupId, PlanPosition) {}
-    virtual void inputs_given_up(TaskId, GroupId, PlanPosition) {}
+    virtual void inputs_wanted(TaskId, GroupId, detail::PlanPosition) {}
+    virtual void inputs_given_up(TaskId, GroupId, detail::PlanPosition) {}
     virtual void all_groups_asked() {}
   };
   void observe(Observer* observer) { m_observer = observer; }
@@ -126,7 +130,7 @@ class GRANARY_EXPORT PlanBoard {
   };
 
   void check(GroupId group, TaskId task) const;
-  void put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end);
+  void put(GroupId group, TaskId task, detail::AccessList const& accesses, detail::PlanPosition position, bool at_end);
   void link(std::uint32_t entry, DataId data);
 
   std::vector<Group> m_plans;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <typeinfo>
 
-namespace granary {
+namespace granary::detail {
 
 std::string Policy::policy_name() const {
   if (!m_policy_name.empty()) return m_policy_name;
@@ -18,4 +18,4 @@ std::string Policy::policy_name() const {
   return status == 0 ? name.get() : mangled;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

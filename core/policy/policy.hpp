@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::detail {
 
 /// The common base of schedulers and eviction policies: the name that messages use for them.
 ///
@@ -26,4 +26,4 @@ class GRANARY_EXPORT Policy {
   std::string m_policy_name;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -53,7 +53,7 @@ enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
 /// granary::register_scheduler("last-ready", [](granary::PolicyOptions&) { return std::make_unique<LastReady>(); });
 /// granary::Runtime runtime({.scheduler = "last-ready"});
 /// ```
-class GRANARY_EXPORT Scheduler : public Policy {
+class GRANARY_EXPORT Scheduler : public detail::Policy {
  public:
   /// What the planner does for the scheduler.
   struct Traits {

@@ -66,7 +66,7 @@ class GRANARY_EXPORT SchedulerLimits {
 
   /// A task that workers run is about to be submitted: throws InvalidArgument, or any other Error, if the scheduler
   /// cannot have it, and nothing has changed then. The list holds the submission's accesses, merged.
-  virtual void check(TaskSubmission const&, AccessList const&) const {}
+  virtual void check(TaskSubmission const&, detail::AccessList const&) const {}
   /// The limit of committed tasks of the group beyond those that its workers have, where `depth` is the one that the
   /// user chose (PlannerOptions::depth), not 0. A scheduler that leaves room for more may raise it.
   [[nodiscard]] virtual std::uint32_t most_ahead(GroupId, std::uint32_t depth) const { return depth; }

@@ -35,16 +35,16 @@ class GRANARY_EXPORT SystemView {
  public:
   virtual ~SystemView() = default;
 
-  [[nodiscard]] virtual Topology const& topology() const = 0;
+  [[nodiscard]] virtual detail::Topology const& topology() const = 0;
   /// The instant of the event that is being handled, virtual in a simulation.
-  [[nodiscard]] virtual Instant now() const = 0;
+  [[nodiscard]] virtual detail::Instant now() const = 0;
   /// A live task.
   [[nodiscard]] virtual Task const& task(TaskId task) const = 0;
   /// How far a live task has come, and where.
-  [[nodiscard]] virtual Assignment const& assignment(TaskId task) const = 0;
-  [[nodiscard]] virtual Codelet const& codelet(CodeletId codelet) const = 0;
+  [[nodiscard]] virtual detail::Assignment const& assignment(TaskId task) const = 0;
+  [[nodiscard]] virtual detail::Codelet const& codelet(detail::CodeletId codelet) const = 0;
   [[nodiscard]] virtual Bytes bytes(DataId data) const = 0;
-  [[nodiscard]] virtual DataDescription const& description(DataId data) const = 0;
+  [[nodiscard]] virtual detail::DataDescription const& description(DataId data) const = 0;
   /// True if nobody needs the datum's value after its last use: it has no home.
   [[nodiscard]] virtual bool temporary(DataId data) const = 0;
   /// The number of submitted, unfinished tasks that access the datum.

@@ -3,6 +3,7 @@
 
 /// Schedulers and eviction policies of your own, and the names of all (docs/policies.md).
 #include <granary/detail/core/policy/eviction_policy.hpp>
+#include <granary/detail/core/policy/model_names.hpp>
 #include <granary/detail/core/policy/plan_board.hpp>
 #include <granary/detail/core/policy/policy_set.hpp>
 #include <granary/detail/core/policy/scheduler.hpp>

@@ -3,6 +3,7 @@
 
 /// The same decisions in virtual time, on machines that you describe (docs/simulation.md).
 #include <granary/detail/auto/register_auto.hpp>
+#include <granary/detail/core/policy/model_names.hpp>
 #include <granary/detail/simulator/cluster/cluster_simulator.hpp>
 #include <granary/detail/simulator/platform.hpp>
 #include <granary/detail/simulator/platform_truth.hpp>

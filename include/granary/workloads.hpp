@@ -5,6 +5,7 @@
 #include <granary/detail/bounds/bounds.hpp>
 #include <granary/detail/bounds/longest_path.hpp>
 #include <granary/detail/bounds/transfer_bounds.hpp>
+#include <granary/detail/core/policy/model_names.hpp>
 #include <granary/detail/schedules/search/annealing.hpp>
 #include <granary/detail/schedules/search/list_problem.hpp>
 #include <granary/detail/schedules/search/list_schedule.hpp>

@@ -11,10 +11,11 @@ namespace {
 using detail::LeftTriangle;
 
 template <class T>
-void check(char const* algorithm, Side side, Uplo uplo, TiledMatrix<T> const& a, TiledMatrix<T> const& b) {
+void check(char const* algorithm, Side side, Uplo uplo, detail::TiledMatrix<T> const& a,
+           detail::TiledMatrix<T> const& b) {
   auto const order = side == Side::Left ? b.grid().rows : b.grid().cols;
   detail::require_fit(algorithm, a.grid().rows == order && a.grid().cols == order, {{"A", a}, {"B", b}});
-  detail::require_part(algorithm, {"A", a}, part_of(uplo));
+  detail::require_part(algorithm, {"A", a}, detail::part_of(uplo));
   detail::require_part(algorithm, {"B", b}, MatrixPart::All);
   detail::require_distinct(algorithm, "A", a, "B", b);
 }
@@ -33,8 +34,8 @@ void clear(TaskEmitter& tasks, LeftTriangle<T> const& problem) {
 }  // namespace
 
 template <class T>
-void trsm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alpha, TiledMatrix<T> const& matrix_a,
-          TiledMatrix<T> const& matrix_b) {
+void trsm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alpha,
+          detail::TiledMatrix<T> const& matrix_a, detail::TiledMatrix<T> const& matrix_b) {
   check("trsm", side, uplo_a, matrix_a, matrix_b);
   LeftTriangle<T> const problem(side, uplo_a, op_a, matrix_a, matrix_b);
   if (alpha == T(0)) return clear(tasks, problem);
@@ -42,8 +43,8 @@ void trsm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
 }
 
 template <class T>
-void trmm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alpha, TiledMatrix<T> const& matrix_a,
-          TiledMatrix<T> const& matrix_b) {
+void trmm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alpha,
+          detail::TiledMatrix<T> const& matrix_a, detail::TiledMatrix<T> const& matrix_b) {
   check("trmm", side, uplo_a, matrix_a, matrix_b);
   LeftTriangle<T> const problem(side, uplo_a, op_a, matrix_a, matrix_b);
   if (alpha == T(0)) return clear(tasks, problem);
@@ -65,9 +66,11 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
   }
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                             \
-  template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, TiledMatrix<T> const&, TiledMatrix<T> const&); \
-  template void trmm(TaskEmitter&, Side, Uplo, Op, Diag, T, TiledMatrix<T> const&, TiledMatrix<T> const&);
+#define GRANARY_INSTANTIATE(T)                                                             \
+  template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, detail::TiledMatrix<T> const&, \
+                     detail::TiledMatrix<T> const&);                                       \
+  template void trmm(TaskEmitter&, Side, Uplo, Op, Diag, T, detail::TiledMatrix<T> const&, \
+                     detail::TiledMatrix<T> const&);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

@@ -25,7 +25,7 @@ namespace {
 
 // The finer graph of a task on a diagonal tile.
 template <class T>
-void potrf_of_sub_tiles(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t first) {
+void potrf_of_sub_tiles(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, std::uint64_t first) {
   potrf(tasks, a, {.first = first});
 }
 
@@ -34,7 +34,7 @@ void potrf_of_sub_tiles(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64
 template <class T>
 class CholeskyTasks {
  public:
-  CholeskyTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options)
+  CholeskyTasks(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, CholeskyOptions const& options)
       : m_tasks(tasks),
         m_a(a.part() == MatrixPart::Lower ? a : a.transposed()),
         m_levels(a.grid().tile_rows(), options.times),
@@ -70,13 +70,13 @@ class CholeskyTasks {
 
  private:
   [[nodiscard]] std::int64_t priority(std::int64_t level) const { return m_prioritised ? level : 0; }
-  [[nodiscard]] std::vector<TileRef> stack_of(std::uint64_t i, std::uint64_t j) const {
+  [[nodiscard]] std::vector<detail::TileRef> stack_of(std::uint64_t i, std::uint64_t j) const {
     return m_a.stack(i, j, next(i) - i);
   }
 
   TaskEmitter& m_tasks;
-  TiledMatrix<T> m_a;
-  CholeskyPriorities m_levels;
+  detail::TiledMatrix<T> m_a;
+  detail::CholeskyPriorities m_levels;
   bool m_prioritised;
   bool m_commuting;
   std::uint64_t m_stack;
@@ -113,16 +113,16 @@ void left_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
 }  // namespace
 
 template <class T>
-void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options) {
+void potrf(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, CholeskyOptions const& options) {
   auto const& grid = a.grid();
   if (grid.rows != grid.cols || a.part() == MatrixPart::All) {
     throw InvalidArgument("potrf needs one triangle of a square matrix, not " +
                           std::string(a.part() == MatrixPart::All ? "all" : "a triangle") + " of a matrix of " +
                           std::to_string(grid.rows) + " x " + std::to_string(grid.cols));
   }
-  InnerTileScope const scope(tasks, options.inner_tile);
+  detail::InnerTileScope const scope(tasks, options.inner_tile);
   CholeskyTasks<T> emit(tasks, a, options);
-  if (options.order == FactorOrder::RightLooking) {
+  if (options.order == detail::FactorOrder::RightLooking) {
     right_looking(emit, grid.tile_rows());
   } else {
     left_looking(emit, grid.tile_rows());
@@ -130,7 +130,7 @@ void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& o
 }
 
 template <class T>
-void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b) {
+void potrs(TaskEmitter& tasks, detail::TiledMatrix<T> const& factor, detail::TiledMatrix<T> const& b) {
   auto const& grid = factor.grid();
   detail::require_fit("potrs", grid.rows == grid.cols && grid.rows == b.grid().rows,
                       {{"the factor", factor}, {"B", b}});
@@ -142,9 +142,9 @@ void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> cons
   trsm(tasks, Side::Left, uplo, lower ? Op::ConjTrans : Op::NoTrans, Diag::NonUnit, T(1), factor, b);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                      \
-  template void potrf(TaskEmitter&, TiledMatrix<T> const&, CholeskyOptions const&); \
-  template void potrs(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&);
+#define GRANARY_INSTANTIATE(T)                                                              \
+  template void potrf(TaskEmitter&, detail::TiledMatrix<T> const&, CholeskyOptions const&); \
+  template void potrs(TaskEmitter&, detail::TiledMatrix<T> const&, detail::TiledMatrix<T> const&);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

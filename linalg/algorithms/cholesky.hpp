@@ -11,13 +11,13 @@
 namespace granary {
 
 struct GRANARY_EXPORT CholeskyOptions {
-  FactorOrder order = FactorOrder::RightLooking;
+  detail::FactorOrder order = detail::FactorOrder::RightLooking;
   /// Bottom levels in closed form as priorities; otherwise all are 0.
   bool priorities = true;
   /// Lets the updates of a tile run in any order, for schedulers that choose it, as `planned` does: a little less is
   /// moved. The result then differs in rounding from run to run.
   bool commuting = false;
-  CholeskyTimes times{};
+  detail::CholeskyTimes times{};
   /// Tiles of a tile column that one task updates, at least 1; not with `inner_tile`, `commuting` or devices. More than
   /// 1 is faster where the tiles are parts of one matrix in memory. 0: a call with a Runtime chooses, otherwise 1.
   std::uint64_t stack = 0;
@@ -32,12 +32,12 @@ struct GRANARY_EXPORT CholeskyOptions {
 /// A task throws NotPositiveDefinite if a pivot is not positive. Throws InvalidArgument if A is not square or its part
 /// is All, and what Submitter documents.
 template <class T>
-GRANARY_EXPORT void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options = {});
+GRANARY_EXPORT void potrf(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, CholeskyOptions const& options = {});
 
 /// B := A^-1 B with the factor from potrf: solves L L^H X = B if its part is Lower, U^H U X = B if it is Upper. B has
 /// any number of columns, and the tile size of the factor. 2 n² flops (8 n²) per column, by two calls of trsm. Throws
 /// InvalidArgument if the factor is not square, its part is All, or the shapes do not match, and what trsm documents.
 template <class T>
-GRANARY_EXPORT void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b);
+GRANARY_EXPORT void potrs(TaskEmitter& tasks, detail::TiledMatrix<T> const& factor, detail::TiledMatrix<T> const& b);
 
 }  // namespace granary

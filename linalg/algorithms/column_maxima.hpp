@@ -14,6 +14,7 @@ namespace granary {
 /// tile column j, with the infinity norms of these columns: max_i |b_ic|, NaN if an element is NaN. Throws
 /// InvalidArgument unless there is one datum per tile column, and what Submitter documents.
 template <class T>
-GRANARY_EXPORT void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span<DataId const> maxima);
+GRANARY_EXPORT void submit_column_maxima(TaskEmitter& tasks, detail::TiledMatrix<T> const& b,
+                                         std::span<DataId const> maxima);
 
 }  // namespace granary

@@ -3,7 +3,7 @@
 
 #include <granary/detail/core/base/export.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// The order in which the tasks of a factorization are submitted. The dependencies are the same; schedulers that keep
 /// the order of submission move different amounts of data.
@@ -12,4 +12,4 @@ enum class GRANARY_EXPORT FactorOrder {
   LeftLooking,   ///< each tile receives all its updates just before it is factored
 };
 
-}  // namespace granary
+}  // namespace granary::detail

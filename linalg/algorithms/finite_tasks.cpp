@@ -14,7 +14,7 @@ namespace granary {
 namespace {
 
 struct FiniteCall {
-  TileShape a;
+  detail::TileShape a;
   MatrixPart part = MatrixPart::All;  // of the tile
   bool hermitian = false;
   std::uint64_t row = 0;  // row of the tile's first element in the matrix
@@ -32,15 +32,15 @@ struct FiniteCall {
 template <class T>
 void require_finite(T const& value, FiniteCall const& p, int row, int col) {
   bool const real_only = p.hermitian && p.part != MatrixPart::All && row == col;
-  if (real_only ? std::isfinite(real_part(value)) : is_finite(value)) return;
-  refuse(p, row, col, std::isfinite(real_part(value)) ? modulus(value) : real_part(value));
+  if (real_only ? std::isfinite(detail::real_part(value)) : detail::is_finite(value)) return;
+  refuse(p, row, col, std::isfinite(detail::real_part(value)) ? detail::modulus(value) : detail::real_part(value));
 }
 
 template <class T>
-void run_finite(KernelCall const& call) {
+void run_finite(detail::KernelCall const& call) {
   auto const& p = detail::parameters_of<FiniteCall>(call);
   auto const a = detail::input_tile<T>(call, 0, p.a);
-  bool const by_rows = a.layout == Layout::RowMajor;
+  bool const by_rows = a.layout == detail::Layout::RowMajor;
   int const lines = by_rows ? a.rows : a.cols, length = by_rows ? a.cols : a.rows;
   // In a triangle, lines end or begin at the diagonal.
   bool const ends = p.part != MatrixPart::All && (p.part == MatrixPart::Lower) == by_rows;
@@ -48,39 +48,40 @@ void run_finite(KernelCall const& call) {
   for (int line = 0; line < lines; ++line) {
     int const first = begins ? std::min(line, length) : 0, last = ends ? std::min(line + 1, length) : length;
     T const* const values = a.data + static_cast<std::ptrdiff_t>(line) * a.ld;
-    if (detail::all_finite(reinterpret_cast<RealOf<T> const*>(values + first),
-                           static_cast<std::uint64_t>(last - first) * sizeof(T) / sizeof(RealOf<T>)))
+    if (detail::all_finite(reinterpret_cast<detail::RealOf<T> const*>(values + first),
+                           static_cast<std::uint64_t>(last - first) * sizeof(T) / sizeof(detail::RealOf<T>)))
       continue;
     for (int k = first; k < last; ++k) require_finite(values[k], p, by_rows ? line : k, by_rows ? k : line);
   }
 }
 
 template <class T>
-void launch_finite(KernelCall const& call, detail::DeviceLane const& lane) {
+void launch_finite(detail::KernelCall const& call, detail::DeviceLane const& lane) {
   auto const& p = detail::parameters_of<FiniteCall>(call);
   kernels::find_not_finite<T>(lane, p.part, p.hermitian, detail::input_tile<T>(call, 0, p.a));
 }
 
-void check_finite(void const* parameters, KernelReport const& report) {
+void check_finite(void const* parameters, detail::KernelReport const& report) {
   if (report.info == 0) return;
   auto const& p = *static_cast<FiniteCall const*>(parameters);
   auto const number = report.info - 1;
-  bool const by_rows = p.a.layout == Layout::RowMajor;
+  bool const by_rows = p.a.layout == detail::Layout::RowMajor;
   std::int64_t const length = by_rows ? p.a.cols : p.a.rows, line = number / length, place = number % length;
   refuse(p, by_rows ? line : place, by_rows ? place : line, report.value);
 }
 
 template <class T>
-Codelet const finite_codelet = detail::tile_codelet<T>("finite", run_finite<T>, detail::on_lane<launch_finite<T>>,
-                                                       check_finite);
+detail::Codelet const finite_codelet = detail::tile_codelet<T>("finite", run_finite<T>,
+                                                               detail::on_lane<launch_finite<T>>, check_finite);
 
-void run_nothing(KernelCall const&) {}
-Codelet const gate_codelet{.name = "gate", .kernels = {run_nothing, run_nothing}, .launches_kokkos_kernels = false};
+void run_nothing(detail::KernelCall const&) {}
+detail::Codelet const gate_codelet{
+    .name = "gate", .kernels = {run_nothing, run_nothing}, .launches_kokkos_kernels = false};
 
 }  // namespace
 
 template <class T>
-void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian, std::string const& name,
+void submit_finite_checks(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, bool hermitian, std::string const& name,
                           std::span<DataId const> flags) {
   auto const& grid = a.grid();
   auto const shared_name = std::make_shared<std::string const>(name);
@@ -88,26 +89,26 @@ void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool herm
     for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
       if (!holds(a.part(), i, j)) continue;
       auto const tile = a(i, j);
-      tasks.at(i, j).emit(finite_codelet<T>, {detail::read(tile), {flags[i], AccessMode::ReadWrite}}, 0, 0,
+      tasks.at(i, j).emit(finite_codelet<T>, {detail::read(tile), {flags[i], detail::AccessMode::ReadWrite}}, 0, 0,
                           FiniteCall{tile.shape(), i == j ? a.part() : MatrixPart::All, hermitian, grid.first(i),
                                      grid.first(j), shared_name});
     }
   }
 }
 
-void submit_gate(TaskEmitter& tasks, std::span<DataId const> flags, TileRef const& tile) {
-  std::vector<Access> accesses{detail::read_write(tile)};
-  for (DataId const flag : flags) accesses.push_back({flag, AccessMode::Read});
+void submit_gate(TaskEmitter& tasks, std::span<DataId const> flags, detail::TileRef const& tile) {
+  std::vector<detail::Access> accesses{detail::read_write(tile)};
+  for (DataId const flag : flags) accesses.push_back({flag, detail::AccessMode::Read});
   tasks.emit(gate_codelet, accesses, 0, 0, 0);
 }
 
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<float> const&, bool, std::string const&,
+template void submit_finite_checks(TaskEmitter&, detail::TiledMatrix<float> const&, bool, std::string const&,
                                    std::span<DataId const>);
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<double> const&, bool, std::string const&,
+template void submit_finite_checks(TaskEmitter&, detail::TiledMatrix<double> const&, bool, std::string const&,
                                    std::span<DataId const>);
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<float>> const&, bool, std::string const&,
-                                   std::span<DataId const>);
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, bool, std::string const&,
-                                   std::span<DataId const>);
+template void submit_finite_checks(TaskEmitter&, detail::TiledMatrix<Kokkos::complex<float>> const&, bool,
+                                   std::string const&, std::span<DataId const>);
+template void submit_finite_checks(TaskEmitter&, detail::TiledMatrix<Kokkos::complex<double>> const&, bool,
+                                   std::string const&, std::span<DataId const>);
 
 }  // namespace granary

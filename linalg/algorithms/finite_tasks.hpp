@@ -19,11 +19,11 @@ namespace granary {
 /// The tasks of tile row i follow each other: they change the datum flags[i], which loses its value with the first that
 /// throws. So of all failures of the flags, the first submitted one belongs to the first tile.
 template <class T>
-GRANARY_EXPORT void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian,
+GRANARY_EXPORT void submit_finite_checks(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, bool hermitian,
                                          std::string const& name, std::span<DataId const> flags);
 
 /// Emits a task that changes nothing, after all tasks so far that change the flags: if one of them failed, all later
 /// tasks that need the tile are cancelled, and keep what they would have written as it is.
-GRANARY_EXPORT void submit_gate(TaskEmitter& tasks, std::span<DataId const> flags, TileRef const& tile);
+GRANARY_EXPORT void submit_gate(TaskEmitter& tasks, std::span<DataId const> flags, detail::TileRef const& tile);
 
 }  // namespace granary

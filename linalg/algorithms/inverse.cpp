@@ -12,12 +12,12 @@
 namespace granary {
 namespace {
 
-TileRef transposed(TileRef const& tile) { return {tile.transposed(), tile.data}; }
+detail::TileRef transposed(detail::TileRef const& tile) { return {tile.transposed(), tile.data}; }
 
 // The stored lower triangle, or the transpose of the stored upper one: that is the factor of A^T = conj(A), whose
 // inverse is the transpose of A's, and has the same diagonal.
 template <class T>
-TiledMatrix<T> lower_form(char const* algorithm, TiledMatrix<T> const& factor) {
+detail::TiledMatrix<T> lower_form(char const* algorithm, detail::TiledMatrix<T> const& factor) {
   detail::require_fit(algorithm, factor.grid().rows == factor.grid().cols, {{"the factor", factor}});
   detail::require_triangle(algorithm, factor.part());
   return factor.part() == MatrixPart::Lower ? factor : factor.transposed();
@@ -26,7 +26,7 @@ TiledMatrix<T> lower_form(char const* algorithm, TiledMatrix<T> const& factor) {
 // Tile column k of X = L^-1, which is close to the solution of X L = I. Before, the tiles (m,k) below the diagonal are
 // -Σ X(m,j) L(j,k) over k < j <= m, and tile row k still holds L.
 template <class T>
-void invert_column(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t stack) {
+void invert_column(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t stack) {
   auto const rows = a.grid().tile_rows();
   // Stacks begin at multiples of their number of tiles, so that all tasks have the same ones.
   for (std::uint64_t m = k + 1, next = 0; m < rows; m = next) {
@@ -47,7 +47,7 @@ void invert_column(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k,
 
 // Adds the contribution of tile row k of X to X^H X. The sums of its own tiles begin with it.
 template <class T>
-void add_square(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k) {
+void add_square(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, std::uint64_t k) {
   for (std::uint64_t n = 0; n < k; ++n) {
     tiles::herk<T>(tasks.at(n, n, k), Uplo::Lower, Op::ConjTrans, 1, a(k, n), 1, a(n, n));
     for (std::uint64_t m = n + 1; m < k; ++m) {
@@ -66,7 +66,7 @@ void add_square(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k) {
 template <class T>
 class InverseColumns {
  public:
-  InverseColumns(TaskEmitter& tasks, TiledMatrix<T> const& factor, std::uint64_t first, std::uint64_t last)
+  InverseColumns(TaskEmitter& tasks, detail::TiledMatrix<T> const& factor, std::uint64_t first, std::uint64_t last)
       : m_tasks(tasks), m_l(factor), m_first(first), m_last(last), m_data(tasks.submitter()) {}
 
   // X(m,n) for all columns n of the group up to m, from the rows above.
@@ -81,7 +81,8 @@ class InverseColumns {
     }
     for (auto n = m_first; n < std::min(m_last, m + 1); ++n) {
       if (n == m) {
-        tiles::copy<T, T>(m_tasks.at(m, m, m), MatrixPart::Lower, false, m_l(m, m), tile(m, m), OtherTriangle::Zeroed);
+        tiles::copy<T, T>(m_tasks.at(m, m, m), MatrixPart::Lower, false, m_l(m, m), tile(m, m),
+                          detail::OtherTriangle::Zeroed);
         // L X is close to I, as of the columns below: the transpose is inverted from the left.
         tiles::trtri<T>(m_tasks.at(m, m, m), Uplo::Upper, transposed(tile(m, m)), m_l.grid().first(m));
       } else {
@@ -91,7 +92,7 @@ class InverseColumns {
     }
   }
   // d(n) := d(n) + the squares of X(m,n)
-  void add_squares(std::uint64_t m, TiledMatrix<T> const& d) {
+  void add_squares(std::uint64_t m, detail::TiledMatrix<T> const& d) {
     for (auto n = m_first; n < std::min(m_last, m + 1); ++n) {
       tiles::add_column_squares<T>(m_tasks.at(m, n), m == n, tile(m, n), d(n, 0));
     }
@@ -99,30 +100,30 @@ class InverseColumns {
 
  private:
   void add_tile(std::uint64_t m, std::uint64_t n) {
-    m_data.add({.name = tile_name("inverse of " + m_l.name(), m, n),
+    m_data.add({.name = detail::tile_name("inverse of " + m_l.name(), m, n),
                 .bytes = m_l.grid().elements_in(m, n) * sizeof(T),
                 .origin = {},
                 .home = {}});
   }
-  [[nodiscard]] TileRef tile(std::uint64_t m, std::uint64_t n) const {
+  [[nodiscard]] detail::TileRef tile(std::uint64_t m, std::uint64_t n) const {
     auto const rows = to_int32(m_l.grid().rows_in(m), "a number of rows"),
                cols = to_int32(m_l.grid().cols_in(n), "a number of columns");
     // Row m of the group has min(m + 1, last) - first tiles.
     auto const row = m - m_first, width = m_last - m_first;
     auto const before = row < width ? row * (row + 1) / 2 : width * (width + 1) / 2 + (row - width) * width;
-    return {{rows, cols, cols, Layout::RowMajor}, m_data[before + (n - m_first)]};
+    return {{rows, cols, cols, detail::Layout::RowMajor}, m_data[before + (n - m_first)]};
   }
 
   TaskEmitter& m_tasks;
-  TiledMatrix<T> m_l;
+  detail::TiledMatrix<T> m_l;
   std::uint64_t m_first, m_last;
-  OwnedData m_data;
+  detail::OwnedData m_data;
 };
 
 }  // namespace
 
 template <class T>
-void potri(TaskEmitter& tasks, TiledMatrix<T> const& factor, std::uint64_t stack) {
+void potri(TaskEmitter& tasks, detail::TiledMatrix<T> const& factor, std::uint64_t stack) {
   auto const a = lower_form("potri", factor);
   auto const rows = a.grid().tile_rows();
   for (auto k = rows; k-- > 0;) invert_column(tasks, a, k, stack);
@@ -130,7 +131,8 @@ void potri(TaskEmitter& tasks, TiledMatrix<T> const& factor, std::uint64_t stack
 }
 
 template <class T>
-void submit_inverse_diag(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& d, Bytes memory) {
+void submit_inverse_diag(TaskEmitter& tasks, detail::TiledMatrix<T> const& factor, detail::TiledMatrix<T> const& d,
+                         Bytes memory) {
   auto const l = lower_form("inverse_diag", factor);
   auto const& grid = l.grid();
   detail::require_fit("inverse_diag", d.grid().cols == 1 && d.grid().rows == grid.rows,
@@ -147,9 +149,9 @@ void submit_inverse_diag(TaskEmitter& tasks, TiledMatrix<T> const& factor, Tiled
   }
 }
 
-#define GRANARY_INSTANTIATE(T)                                             \
-  template void potri(TaskEmitter&, TiledMatrix<T> const&, std::uint64_t); \
-  template void submit_inverse_diag(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, Bytes);
+#define GRANARY_INSTANTIATE(T)                                                     \
+  template void potri(TaskEmitter&, detail::TiledMatrix<T> const&, std::uint64_t); \
+  template void submit_inverse_diag(TaskEmitter&, detail::TiledMatrix<T> const&, detail::TiledMatrix<T> const&, Bytes);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

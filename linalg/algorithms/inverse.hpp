@@ -26,7 +26,7 @@ namespace granary {
 /// A task throws Singular if a diagonal element of the factor is exactly zero; A is then partly overwritten. Throws
 /// InvalidArgument if A is not square or its part is All, and what Submitter documents.
 template <class T>
-GRANARY_EXPORT void potri(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t stack = 1);
+GRANARY_EXPORT void potri(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, std::uint64_t stack = 1);
 
 /// Overwrites d, a column with A's tile size, with the diagonal of A⁻¹: d_j = Σ_i |x_ij|², X = L⁻¹. The factor is only
 /// read. n³/3 flops (4n³/3), half of potri's.
@@ -36,7 +36,7 @@ GRANARY_EXPORT void potri(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint
 ///
 /// Errors as of potri.
 template <class T>
-GRANARY_EXPORT void submit_inverse_diag(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& d,
-                                        Bytes memory);
+GRANARY_EXPORT void submit_inverse_diag(TaskEmitter& tasks, detail::TiledMatrix<T> const& factor,
+                                        detail::TiledMatrix<T> const& d, Bytes memory);
 
 }  // namespace granary

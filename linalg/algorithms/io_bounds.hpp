@@ -81,6 +81,8 @@ namespace detail {
   return detail::over_root_of_memory(2 * products, memory, element);
 }
 
+namespace detail {
+
 /// Lower bounds of the bytes that P memories of M elements each receive, for any distribution of the operations.
 ///
 /// The proofs of the bounds above limit the number of operations with a given number of elements, so they hold for any
@@ -94,10 +96,12 @@ struct GRANARY_EXPORT IoBoundOfMemories {
   Bytes from_outside = 0;
 };
 
+}  // namespace detail
+
 /// Generalises a bound: `bound(memory)` is one of the above for a memory of so many bytes. Throws InvalidArgument if
 /// there are no memories, or if their total size exceeds 2^63 bytes.
 template <class Bound>
-[[nodiscard]] IoBoundOfMemories io_bound_of_memories(Bound const& bound, Bytes memory, std::uint32_t memories) {
+[[nodiscard]] detail::IoBoundOfMemories io_bound_of_memories(Bound const& bound, Bytes memory, std::uint32_t memories) {
   if (memories == 0) throw InvalidArgument("an I/O bound needs at least 1 memory");
   if (memory > (Bytes{1} << 63U) / memories) {
     throw InvalidArgument("an I/O bound allows at most 2^63 bytes of memory in total, not " + std::to_string(memories) +

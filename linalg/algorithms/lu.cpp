@@ -20,7 +20,8 @@ namespace {
 template <class T>
 class PivotedTasks {
  public:
-  PivotedTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options)
+  PivotedTasks(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, detail::PivotData const& pivots,
+               LuOptions const& options)
       : m_tasks(tasks),
         m_a(a),
         m_pivots(pivots),
@@ -35,7 +36,7 @@ class PivotedTasks {
     if (m_a.grid().tile_rows() - k <= m_options.leaf_tiles) {
       auto const part = m_a.stack(k, k, m_options.leaf_tiles);
       auto const rows = rows_below(k, part.size());
-      OwnedData workspace(m_tasks.submitter());
+      detail::OwnedData workspace(m_tasks.submitter());
       tiles::getrf_panel<T>(m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, m_options.host_panels,
                             workspace.add(temporary("panel", tiles::panel_workspace(rows, m_a.grid().cols_in(k),
                                                                                     sizeof(T), m_options.host_panels))),
@@ -76,7 +77,7 @@ class PivotedTasks {
   }
   // A(:,j) := P(k) A(:,j)
   void exchange(std::uint64_t k, std::uint64_t j) {
-    detail::exchange_rows(m_tasks, m_a, k, j, m_pivots.panels[k], SwapDirection::Forward,
+    detail::exchange_rows(m_tasks, m_a, k, j, m_pivots.panels[k], detail::SwapDirection::Forward,
                           std::min(m_options.leaf_tiles, detail::most_exchanged), j < k ? 0 : priority(j, k),
                           turns_of(k, j));
   }
@@ -102,7 +103,7 @@ class PivotedTasks {
     auto const level = priority(k, k);
     auto const cols = grid.cols_in(k);
     auto const matched = std::max<std::uint64_t>(2, m_options.leaf_tiles);
-    OwnedData round(m_tasks.submitter());
+    detail::OwnedData round(m_tasks.submitter());
     std::uint64_t last_rows = 0;  // rows of the round's last part; all others have the panel's number of columns
     for (auto i = k; i < grid.tile_rows(); i += m_options.leaf_tiles) {
       auto const part = m_a.stack(i, k, m_options.leaf_tiles);
@@ -117,7 +118,7 @@ class PivotedTasks {
       return tiles::Match{round.ids().subspan(begin, count), cols, begin + count == round.size() ? last_rows : cols};
     };
     while (round.size() > matched) {
-      OwnedData next(m_tasks.submitter());
+      detail::OwnedData next(m_tasks.submitter());
       for (std::size_t begin = 0; begin < round.size(); begin += matched) {
         auto const candidates = match(begin, std::min<std::size_t>(matched, round.size() - begin));
         auto const rows = std::min(candidates.rows(), cols);
@@ -137,10 +138,10 @@ class PivotedTasks {
   // A task with a workspace for `rows` rows of tile column k.
   template <class Emit>
   void with_workspace(char const* name, std::uint64_t rows, std::uint64_t k, Emit&& emit) {
-    OwnedData workspace(m_tasks.submitter());
+    detail::OwnedData workspace(m_tasks.submitter());
     emit(workspace.add(temporary(name, rows * m_a.grid().cols_in(k) * sizeof(T))));
   }
-  [[nodiscard]] DataDescription temporary(std::string const& name, Bytes bytes) const {
+  [[nodiscard]] detail::DataDescription temporary(std::string const& name, Bytes bytes) const {
     return {.name = name + " of " + m_a.name(), .bytes = bytes, .origin = {}, .home = {}};
   }
   // Rows of `count` tiles of a tile column, from tile row i on.
@@ -156,15 +157,15 @@ class PivotedTasks {
   }
 
   // The accesses that order the exchange of panel k in column j.
-  std::vector<Access> turns_of(std::uint64_t k, std::uint64_t j) const {
+  std::vector<detail::Access> turns_of(std::uint64_t k, std::uint64_t j) const {
     auto const before = std::min(m_first_column, m_a.grid().diagonal());
     if (j < k || k > 0 || before < 2) return {};
-    return {{m_pivots.panels[before - 1], AccessMode::Read}};
+    return {{m_pivots.panels[before - 1], detail::AccessMode::Read}};
   }
 
   TaskEmitter& m_tasks;
-  TiledMatrix<T> const& m_a;
-  PivotData const& m_pivots;
+  detail::TiledMatrix<T> const& m_a;
+  detail::PivotData const& m_pivots;
   LuOptions const& m_options;
   std::uint64_t m_stack;
   detail::GrowthTasks<T> m_growth;
@@ -173,7 +174,7 @@ class PivotedTasks {
 
 }  // namespace
 
-LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory) {
+LuOptions fit_panels(LuOptions options, detail::TileGrid const& grid, Bytes element, Bytes memory) {
   constexpr Bytes most_alignment = 4096;  // of data in memories
   options.host_panels = true;
   Bytes const column = grid.tile_rows() * round_up(grid.largest_tile() * element, most_alignment);
@@ -181,24 +182,25 @@ LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Byt
   if (column + workspace > memory / 4 * 3) return options;
   options.leaf_tiles = grid.tile_rows();
   if (grid.rows * grid.cols * element > memory) {
-    options.order = FactorOrder::LeftLooking;
+    options.order = detail::FactorOrder::LeftLooking;
     options.columns = std::max<std::uint64_t>(1, memory / 5 * 4 / column);
   }
   return options;
 }
 
 template <class T>
-void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options) {
+void getrf(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, detail::PivotData const& pivots,
+           LuOptions const& options) {
   auto const& grid = a.grid();
   detail::require_part("getrf", {"A", a}, MatrixPart::All);
   detail::require_pivots("getrf", grid, pivots);
   detail::require_growth("getrf", grid, options.growth);
   if (options.leaf_tiles < 1) throw InvalidArgument("getrf needs at least 1 tile in a leaf of its tournament, not 0");
   if (options.columns < 1) throw InvalidArgument("getrf needs at least 1 tile column in a block of columns, not 0");
-  InnerTileScope const scope(tasks, options.inner_tile);
+  detail::InnerTileScope const scope(tasks, options.inner_tile);
   PivotedTasks<T> emit(tasks, a, pivots, options);
   auto const panels = grid.diagonal(), cols = grid.tile_cols();
-  if (options.order == FactorOrder::RightLooking) {
+  if (options.order == detail::FactorOrder::RightLooking) {
     for (std::uint64_t k = 0; k < panels; ++k) {
       emit.panel(k);
       for (auto j = k + 1; j < cols; ++j) emit.update(k, j, j + 1);
@@ -218,7 +220,7 @@ void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
 }
 
 #define GRANARY_INSTANTIATE(T) \
-  template void getrf(TaskEmitter&, TiledMatrix<T> const&, PivotData const&, LuOptions const&);
+  template void getrf(TaskEmitter&, detail::TiledMatrix<T> const&, detail::PivotData const&, LuOptions const&);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

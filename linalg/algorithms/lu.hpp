@@ -18,7 +18,7 @@
 namespace granary {
 
 struct GRANARY_EXPORT LuOptions {
-  FactorOrder order = FactorOrder::RightLooking;
+  detail::FactorOrder order = detail::FactorOrder::RightLooking;
   /// Priorities in closed form; see CholeskyOptions.
   bool priorities = true;
   /// With pivoting and FactorOrder::LeftLooking: tile columns that get all their updates together, at least 1. Each
@@ -39,11 +39,11 @@ struct GRANARY_EXPORT LuOptions {
   /// Measures the pivot growth, from each tile before its first change and from each tile of U. Without pivoting, the
   /// tasks that change these tiles measure, unless they may run as finer graphs. Otherwise there is one more task for
   /// each, which reads the tile once more.
-  std::optional<GrowthData> growth{};
+  std::optional<detail::GrowthData> growth{};
   /// Without pivoting, lets the updates of a tile run in any order, for schedulers that choose it, as `planned`
   /// does: a little less is moved. The result then differs in rounding from run to run.
   bool commuting = false;
-  LuTimes times{};
+  detail::LuTimes times{};
   /// With pivoting: see CholeskyOptions::stack.
   std::uint64_t stack = 0;
   std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: the emitter's
@@ -56,7 +56,8 @@ struct GRANARY_EXPORT LuOptions {
 /// together as four fifths of the memory hold, at least one: every tile is then loaded and written once, and each tile
 /// of L loaded once more for each block of columns on its right, and loaded and written once more for its last row
 /// exchanges. `element`: bytes of an element.
-[[nodiscard]] GRANARY_EXPORT LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory);
+[[nodiscard]] GRANARY_EXPORT LuOptions fit_panels(LuOptions options, detail::TileGrid const& grid, Bytes element,
+                                                  Bytes memory);
 
 /// Emits the tasks that overwrite A with its factors without pivoting: A = L U, L with a unit diagonal that is not
 /// stored; m x n, either may be larger, A's part is All. m n² - n³/3 flops for m ≥ n (four times that if T is complex);
@@ -65,7 +66,7 @@ struct GRANARY_EXPORT LuOptions {
 /// Stable if A is diagonally dominant, by rows or columns, or Hermitian positive definite. A task throws Singular if it
 /// refuses a pivot, see LuOptions::tiny.
 template <class T>
-GRANARY_EXPORT void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options = {});
+GRANARY_EXPORT void getrf_nopiv(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, LuOptions const& options = {});
 
 /// Emits the tasks that overwrite A with the factors of P A = L U, stored as in LAPACK's getrf, and `pivots`, one datum
 /// of pivot_bytes per diagonal tile. m x n, either may be larger; A's part is All.
@@ -77,19 +78,19 @@ GRANARY_EXPORT void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuO
 ///
 /// A pivot that is exactly zero stops nothing: see Pivots::zero_pivot. NaNs in A give NaNs and any pivots.
 template <class T>
-GRANARY_EXPORT void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
+GRANARY_EXPORT void getrf(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, detail::PivotData const& pivots,
                           LuOptions const& options = {});
 
 /// B := P B (forward) or P^T B (backward) with the row exchanges of a factorization of a matrix with the grid
 /// `factored`; B has its tile size and number of rows.
 template <class T>
-GRANARY_EXPORT void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots,
-                          TileGrid const& factored, SwapDirection direction);
+GRANARY_EXPORT void laswp(TaskEmitter& tasks, detail::TiledMatrix<T> const& b, detail::PivotData const& pivots,
+                          detail::TileGrid const& factored, detail::SwapDirection direction);
 
 /// B := op(A)^-1 B with the factors of A from getrf, or from getrf_nopiv if there are no pivots. 2 n² flops per column
 /// of B (8 n² if T is complex). If a pivot is zero, B gets infinities and NaNs.
 template <class T>
-GRANARY_EXPORT void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const* pivots,
-                          TiledMatrix<T> const& b);
+GRANARY_EXPORT void getrs(TaskEmitter& tasks, Op op, detail::TiledMatrix<T> const& lu, detail::PivotData const* pivots,
+                          detail::TiledMatrix<T> const& b);
 
 }  // namespace granary

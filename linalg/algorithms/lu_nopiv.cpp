@@ -15,7 +15,7 @@ namespace {
 
 // The finer graph of a task on a diagonal tile.
 template <class T>
-void getrf_of_sub_tiles(TaskEmitter& tasks, TiledMatrix<T> const& a, double tiny, std::uint64_t first) {
+void getrf_of_sub_tiles(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, double tiny, std::uint64_t first) {
   getrf_nopiv(tasks, a, {.tiny = tiny, .first = first});
 }
 
@@ -23,7 +23,7 @@ void getrf_of_sub_tiles(TaskEmitter& tasks, TiledMatrix<T> const& a, double tiny
 template <class T>
 class NopivTasks {
  public:
-  NopivTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options)
+  NopivTasks(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, LuOptions const& options)
       : m_a(a),
         m_options(options),
         m_levels(a.grid(), options.times),
@@ -90,9 +90,9 @@ class NopivTasks {
                          .after_part = detail::part_in_factor(i, j)});
   }
 
-  TiledMatrix<T> const& m_a;
+  detail::TiledMatrix<T> const& m_a;
   LuOptions const& m_options;
-  LuPriorities m_levels;
+  detail::LuPriorities m_levels;
   tiles::MeasuringSubmitter<T> m_measuring;
   TaskEmitter m_measuring_tasks;
   bool m_measures;  // the tasks themselves measure
@@ -101,7 +101,7 @@ class NopivTasks {
 };
 
 template <class T>
-void right_looking(NopivTasks<T>& emit, TileGrid const& grid) {
+void right_looking(NopivTasks<T>& emit, detail::TileGrid const& grid) {
   auto const rows = grid.tile_rows(), cols = grid.tile_cols();
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
     emit.getrf(k);
@@ -117,7 +117,7 @@ void right_looking(NopivTasks<T>& emit, TileGrid const& grid) {
 }
 
 template <class T>
-void left_looking(NopivTasks<T>& emit, TileGrid const& grid) {
+void left_looking(NopivTasks<T>& emit, detail::TileGrid const& grid) {
   for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
     for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
       for (std::uint64_t k = 0; k < std::min(i, j); ++k) emit.gemm(i, j, k);
@@ -131,19 +131,19 @@ void left_looking(NopivTasks<T>& emit, TileGrid const& grid) {
 }  // namespace
 
 template <class T>
-void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options) {
+void getrf_nopiv(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, LuOptions const& options) {
   detail::require_part("getrf_nopiv", {"A", a}, MatrixPart::All);
   detail::require_growth("getrf_nopiv", a.grid(), options.growth);
-  InnerTileScope const scope(tasks, options.inner_tile);
+  detail::InnerTileScope const scope(tasks, options.inner_tile);
   NopivTasks<T> emit(tasks, a, options);
-  if (options.order == FactorOrder::RightLooking) {
+  if (options.order == detail::FactorOrder::RightLooking) {
     right_looking(emit, a.grid());
   } else {
     left_looking(emit, a.grid());
   }
 }
 
-#define GRANARY_INSTANTIATE(T) template void getrf_nopiv(TaskEmitter&, TiledMatrix<T> const&, LuOptions const&);
+#define GRANARY_INSTANTIATE(T) template void getrf_nopiv(TaskEmitter&, detail::TiledMatrix<T> const&, LuOptions const&);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

@@ -13,8 +13,8 @@ using detail::exchange_rows;
 using detail::extents;
 
 template <class T>
-void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots, TileGrid const& factored,
-           SwapDirection direction) {
+void laswp(TaskEmitter& tasks, detail::TiledMatrix<T> const& b, detail::PivotData const& pivots,
+           detail::TileGrid const& factored, detail::SwapDirection direction) {
   detail::require_part("laswp", {"B", b}, MatrixPart::All);
   detail::require_pivots("laswp", factored, pivots);
   if (b.grid().rows != factored.rows || b.grid().tile != factored.tile) {
@@ -25,14 +25,15 @@ void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots,
   auto const panels = factored.diagonal();
   for (std::uint64_t j = 0; j < b.grid().tile_cols(); ++j) {
     for (std::uint64_t step = 0; step < panels; ++step) {
-      auto const k = direction == SwapDirection::Forward ? step : panels - 1 - step;
+      auto const k = direction == detail::SwapDirection::Forward ? step : panels - 1 - step;
       exchange_rows(tasks, b, k, j, pivots.panels[k], direction, LuOptions{}.leaf_tiles, 0);
     }
   }
 }
 
 template <class T>
-void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const* pivots, TiledMatrix<T> const& b) {
+void getrs(TaskEmitter& tasks, Op op, detail::TiledMatrix<T> const& lu, detail::PivotData const* pivots,
+           detail::TiledMatrix<T> const& b) {
   auto const& grid = lu.grid();
   detail::require_part("getrs", {"A", lu}, MatrixPart::All);
   if (grid.rows != grid.cols || b.grid().rows != grid.rows || b.grid().tile != grid.tile) {
@@ -41,19 +42,21 @@ void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const*
                           " in tiles of " + std::to_string(b.grid().tile));
   }
   if (op == Op::NoTrans) {
-    if (pivots) laswp(tasks, b, *pivots, grid, SwapDirection::Forward);
+    if (pivots) laswp(tasks, b, *pivots, grid, detail::SwapDirection::Forward);
     trsm(tasks, Side::Left, Uplo::Lower, op, Diag::Unit, T(1), lu, b);
     trsm(tasks, Side::Left, Uplo::Upper, op, Diag::NonUnit, T(1), lu, b);
   } else {
     trsm(tasks, Side::Left, Uplo::Upper, op, Diag::NonUnit, T(1), lu, b);
     trsm(tasks, Side::Left, Uplo::Lower, op, Diag::Unit, T(1), lu, b);
-    if (pivots) laswp(tasks, b, *pivots, grid, SwapDirection::Backward);
+    if (pivots) laswp(tasks, b, *pivots, grid, detail::SwapDirection::Backward);
   }
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                                \
-  template void laswp(TaskEmitter&, TiledMatrix<T> const&, PivotData const&, TileGrid const&, SwapDirection); \
-  template void getrs(TaskEmitter&, Op, TiledMatrix<T> const&, PivotData const*, TiledMatrix<T> const&);
+#define GRANARY_INSTANTIATE(T)                                                                                        \
+  template void laswp(TaskEmitter&, detail::TiledMatrix<T> const&, detail::PivotData const&, detail::TileGrid const&, \
+                      detail::SwapDirection);                                                                         \
+  template void getrs(TaskEmitter&, Op, detail::TiledMatrix<T> const&, detail::PivotData const*,                      \
+                      detail::TiledMatrix<T> const&);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

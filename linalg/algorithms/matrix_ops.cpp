@@ -7,7 +7,7 @@
 namespace granary {
 namespace {
 
-[[nodiscard]] std::string described(TileGrid const& grid, MatrixPart part) {
+[[nodiscard]] std::string described(detail::TileGrid const& grid, MatrixPart part) {
   return std::string(part == MatrixPart::All     ? "all"
                      : part == MatrixPart::Lower ? "the lower part"
                                                  : "the upper part") +
@@ -16,7 +16,7 @@ namespace {
 }
 
 template <class A, class B>
-void require_match(char const* operation, TiledMatrix<A> const& a, TiledMatrix<B> const& b) {
+void require_match(char const* operation, detail::TiledMatrix<A> const& a, detail::TiledMatrix<B> const& b) {
   if (a.grid() == b.grid() && (b.part() == MatrixPart::All || a.part() == b.part())) return;
   throw InvalidArgument(std::string(operation) + ": A is " + described(a.grid(), a.part()) + " and B " +
                         described(b.grid(), b.part()) + ", which do not match");
@@ -24,7 +24,7 @@ void require_match(char const* operation, TiledMatrix<A> const& a, TiledMatrix<B
 
 // Calls emit(i, j, part of the tile) for the tiles of A's part, row by row.
 template <class T, class Emit>
-void for_each_tile(TiledMatrix<T> const& a, Emit const& emit) {
+void for_each_tile(detail::TiledMatrix<T> const& a, Emit const& emit) {
   for (std::uint64_t i = 0; i < a.grid().tile_rows(); ++i) {
     for (std::uint64_t j = 0; j < a.grid().tile_cols(); ++j) {
       if (holds(a.part(), i, j)) emit(i, j, i == j ? a.part() : MatrixPart::All);
@@ -34,8 +34,8 @@ void for_each_tile(TiledMatrix<T> const& a, Emit const& emit) {
 
 // B := A, or its conjugate
 template <class From, class To>
-void copy_tiles(TaskEmitter& tasks, bool conjugated, TiledMatrix<From> const& a, TiledMatrix<To> const& b,
-                OtherTriangle other) {
+void copy_tiles(TaskEmitter& tasks, bool conjugated, detail::TiledMatrix<From> const& a,
+                detail::TiledMatrix<To> const& b, detail::OtherTriangle other) {
   for_each_tile(a, [&](std::uint64_t i, std::uint64_t j, MatrixPart part) {
     tiles::copy<From, To>(tasks.at(i, j), part, conjugated, a(i, j), b(i, j), other);
   });
@@ -44,13 +44,15 @@ void copy_tiles(TaskEmitter& tasks, bool conjugated, TiledMatrix<From> const& a,
 }  // namespace
 
 template <class From, class To>
-void copy(TaskEmitter& tasks, TiledMatrix<From> const& a, TiledMatrix<To> const& b, OtherTriangle other) {
+void copy(TaskEmitter& tasks, detail::TiledMatrix<From> const& a, detail::TiledMatrix<To> const& b,
+          detail::OtherTriangle other) {
   require_match("copy", a, b);
   copy_tiles(tasks, false, a, b, other);
 }
 
 template <class T>
-void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& b, OtherTriangle other) {
+void transpose(TaskEmitter& tasks, Op op, detail::TiledMatrix<T> const& a, detail::TiledMatrix<T> const& b,
+               detail::OtherTriangle other) {
   auto const from = op == Op::NoTrans ? a : a.transposed();
   require_match("transpose", from, b);
   // Every part contains tile (0, 0): it shows whether the matrices share their tiles.
@@ -60,15 +62,15 @@ void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T
 
 template <class T>
 void set(TaskEmitter& tasks, std::type_identity_t<T> off_diagonal, std::type_identity_t<T> diagonal,
-         TiledMatrix<T> const& a, OtherTriangle other) {
+         detail::TiledMatrix<T> const& a, detail::OtherTriangle other) {
   for_each_tile(a, [&](std::uint64_t i, std::uint64_t j, MatrixPart part) {
     tiles::set<T>(tasks.at(i, j), part, off_diagonal, i == j ? diagonal : off_diagonal, a(i, j), other);
   });
 }
 
 template <class T>
-void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const& a, std::type_identity_t<T> beta,
-         TiledMatrix<T> const& b, OtherTriangle other) {
+void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, detail::TiledMatrix<T> const& a,
+         std::type_identity_t<T> beta, detail::TiledMatrix<T> const& b, detail::OtherTriangle other) {
   require_match("add", a, b);
   for_each_tile(a, [&](std::uint64_t i, std::uint64_t j, MatrixPart part) {
     tiles::add<T>(tasks.at(i, j), part, alpha, a(i, j), beta, b(i, j), other);
@@ -76,11 +78,15 @@ void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const
 }
 
 #define GRANARY_INSTANTIATE(T, Other)                                                                     \
-  template void copy(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, OtherTriangle);          \
-  template void copy(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<Other> const&, OtherTriangle);      \
-  template void transpose(TaskEmitter&, Op, TiledMatrix<T> const&, TiledMatrix<T> const&, OtherTriangle); \
-  template void set(TaskEmitter&, T, T, TiledMatrix<T> const&, OtherTriangle);                            \
-  template void add(TaskEmitter&, T, TiledMatrix<T> const&, T, TiledMatrix<T> const&, OtherTriangle);
+  template void copy(TaskEmitter&, detail::TiledMatrix<T> const&, detail::TiledMatrix<T> const&,          \
+                     detail::OtherTriangle);                                                              \
+  template void copy(TaskEmitter&, detail::TiledMatrix<T> const&, detail::TiledMatrix<Other> const&,      \
+                     detail::OtherTriangle);                                                              \
+  template void transpose(TaskEmitter&, Op, detail::TiledMatrix<T> const&, detail::TiledMatrix<T> const&, \
+                          detail::OtherTriangle);                                                         \
+  template void set(TaskEmitter&, T, T, detail::TiledMatrix<T> const&, detail::OtherTriangle);            \
+  template void add(TaskEmitter&, T, detail::TiledMatrix<T> const&, T, detail::TiledMatrix<T> const&,     \
+                    detail::OtherTriangle);
 GRANARY_INSTANTIATE(float, double)
 GRANARY_INSTANTIATE(double, float)
 GRANARY_INSTANTIATE(Kokkos::complex<float>, Kokkos::complex<double>)

@@ -20,26 +20,27 @@ namespace granary {
 /// B := A on A's part; B's part is All or the same. LAPACK's xLACPY; with another precision xLAG2y, but without its
 /// check for overflow: values that overflow To become infinite. From and To are both real or both complex.
 template <class From, class To>
-GRANARY_EXPORT void copy(TaskEmitter& tasks, TiledMatrix<From> const& a, TiledMatrix<To> const& b,
-                         OtherTriangle other = OtherTriangle::Kept);
+GRANARY_EXPORT void copy(TaskEmitter& tasks, detail::TiledMatrix<From> const& a, detail::TiledMatrix<To> const& b,
+                         detail::OtherTriangle other = detail::OtherTriangle::Kept);
 
 /// B := A^T or A^H (NoTrans: A). B's part is All or A's part, transposed. Throws InvalidArgument if A and B share a
 /// tile.
 template <class T>
-GRANARY_EXPORT void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& b,
-                              OtherTriangle other = OtherTriangle::Kept);
+GRANARY_EXPORT void transpose(TaskEmitter& tasks, Op op, detail::TiledMatrix<T> const& a,
+                              detail::TiledMatrix<T> const& b,
+                              detail::OtherTriangle other = detail::OtherTriangle::Kept);
 
 /// `diagonal` on the diagonal and `off_diagonal` elsewhere, on A's part. LAPACK's xLASET, which leaves the diagonal
 /// tiles' other triangle alone.
 template <class T>
 GRANARY_EXPORT void set(TaskEmitter& tasks, std::type_identity_t<T> off_diagonal, std::type_identity_t<T> diagonal,
-                        TiledMatrix<T> const& a, OtherTriangle other = OtherTriangle::Kept);
+                        detail::TiledMatrix<T> const& a, detail::OtherTriangle other = detail::OtherTriangle::Kept);
 
 /// B := alpha A + beta B on A's part; B's part is All or the same. If beta is 0, B's old values do not count, and are
 /// not read if the part is All.
 template <class T>
-GRANARY_EXPORT void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const& a,
-                        std::type_identity_t<T> beta, TiledMatrix<T> const& b,
-                        OtherTriangle other = OtherTriangle::Kept);
+GRANARY_EXPORT void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, detail::TiledMatrix<T> const& a,
+                        std::type_identity_t<T> beta, detail::TiledMatrix<T> const& b,
+                        detail::OtherTriangle other = detail::OtherTriangle::Kept);
 
 }  // namespace granary

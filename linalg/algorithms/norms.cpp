@@ -24,11 +24,11 @@ struct PartialCall {
   Norm norm = Norm::Max;
   NormPart part;
   bool mirrored = false;  // the tile's transpose is also in the matrix
-  TileShape a;
+  detail::TileShape a;
 };
 
 template <class T>
-void run_partial(KernelCall const& call) {
+void run_partial(detail::KernelCall const& call) {
   auto const& p = detail::parameters_of<PartialCall>(call);
   auto const a = detail::input_tile<T>(call, 0, p.a);
   if (p.norm == Norm::Frobenius) {
@@ -55,7 +55,7 @@ struct CombineCall {
 using Inputs = std::span<std::byte* const>;
 
 // All accesses but the last, which is the output.
-Inputs inputs_of(KernelCall const& call) { return call.data.first(call.data.size() - 1); }
+Inputs inputs_of(detail::KernelCall const& call) { return call.data.first(call.data.size() - 1); }
 
 template <class T>
 T& as(std::byte* data) {
@@ -87,7 +87,7 @@ double largest_sum(Inputs inputs, CombineCall const& p) {
   return largest;
 }
 
-void run_combine(KernelCall const& call) {
+void run_combine(detail::KernelCall const& call) {
   auto const& p = detail::parameters_of<CombineCall>(call);
   auto const inputs = inputs_of(call);
   if (p.norm == Norm::Frobenius) {
@@ -97,21 +97,21 @@ void run_combine(KernelCall const& call) {
   }
 }
 
-void run_norm(KernelCall const& call) {
+void run_norm(detail::KernelCall const& call) {
   auto const inputs = inputs_of(call);
   as<double>(call.data.back()) =
       detail::parameters_of<Norm>(call) == Norm::Frobenius ? sum_of(inputs).root() : largest_of(inputs);
 }
 
 template <class T>
-Codelet const partial_codelet = detail::tile_codelet<T>("norm_tile", run_partial<T>);
-Codelet const combine_codelet = detail::tile_codelet<double>("norm_combine", run_combine);
-Codelet const norm_codelet = detail::tile_codelet<double>("norm", run_norm);
+detail::Codelet const partial_codelet = detail::tile_codelet<T>("norm_tile", run_partial<T>);
+detail::Codelet const combine_codelet = detail::tile_codelet<double>("norm_combine", run_combine);
+detail::Codelet const norm_codelet = detail::tile_codelet<double>("norm", run_norm);
 
 template <class T>
 class NormTasks {
  public:
-  NormTasks(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, bool hermitian)
+  NormTasks(TaskEmitter& tasks, Norm norm, detail::TiledMatrix<T> const& a, bool hermitian)
       : m_tasks(tasks),
         m_norm(norm),
         m_a(a),
@@ -126,8 +126,8 @@ class NormTasks {
     NormPart const part{i == j ? m_a.part() : MatrixPart::All, m_hermitian && i == j};
     auto const doubles = m_norm == Norm::One ? tile.cols + (mirrored ? tile.rows : 0) : 2;
     auto const data = m_partials.own(m_a.grid().slot(i, j), add_data(doubles));
-    m_tasks.emit(partial_codelet<T>, {detail::read(tile), {data, AccessMode::Write}}, 0,
-                 flops_per_fma<T> * tile.rows * tile.cols, PartialCall{m_norm, part, mirrored, tile.shape()});
+    m_tasks.emit(partial_codelet<T>, {detail::read(tile), {data, detail::AccessMode::Write}}, 0,
+                 detail::flops_per_fma<T> * tile.rows * tile.cols, PartialCall{m_norm, part, mirrored, tile.shape()});
   }
 
   // Combines column j; for a Hermitian matrix' one norm, the part left of the diagonal is taken from row j.
@@ -156,7 +156,7 @@ class NormTasks {
   }
 
  private:
-  static std::size_t tiles(TileGrid const& grid) { return grid.tile_rows() * grid.tile_cols(); }
+  static std::size_t tiles(detail::TileGrid const& grid) { return grid.tile_rows() * grid.tile_cols(); }
 
   DataId add_data(std::int32_t doubles) {
     return m_tasks.submitter().add_data({.name = "partial norm of " + m_a.name(),
@@ -165,23 +165,23 @@ class NormTasks {
                                          .home = {}});
   }
   template <class P>
-  void emit(Codelet const& codelet, std::span<DataId const> inputs, DataId output, P const& parameters) {
-    std::vector<Access> accesses;
-    for (auto input : inputs) accesses.push_back({input, AccessMode::Read});
-    accesses.push_back({output, AccessMode::Write});
+  void emit(detail::Codelet const& codelet, std::span<DataId const> inputs, DataId output, P const& parameters) {
+    std::vector<detail::Access> accesses;
+    for (auto input : inputs) accesses.push_back({input, detail::AccessMode::Read});
+    accesses.push_back({output, detail::AccessMode::Write});
     m_tasks.emit(codelet, accesses, 0, 0, parameters);
   }
 
   TaskEmitter& m_tasks;
   Norm m_norm;  // Max, One or Frobenius
-  TiledMatrix<T> m_a;
+  detail::TiledMatrix<T> m_a;
   bool m_hermitian;
-  OwnedData m_partials;  // by slot
-  OwnedData m_columns;
+  detail::OwnedData m_partials;  // by slot
+  detail::OwnedData m_columns;
 };
 
 template <class T>
-void submit_norm(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, bool hermitian, DataId result) {
+void submit_norm(TaskEmitter& tasks, Norm norm, detail::TiledMatrix<T> const& a, bool hermitian, DataId result) {
   NormTasks<T> emit(tasks, norm, a, hermitian);
   for (std::uint64_t j = 0; j < a.grid().tile_cols(); ++j) {
     for (std::uint64_t i = 0; i < a.grid().tile_rows(); ++i) {
@@ -195,7 +195,7 @@ void submit_norm(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, bool he
 }  // namespace
 
 template <class T>
-void submit_lange(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result) {
+void submit_lange(TaskEmitter& tasks, Norm norm, detail::TiledMatrix<T> const& a, DataId result) {
   if (norm == Norm::Infinity) {
     submit_norm(tasks, Norm::One, a.transposed(), false, result);
   } else {
@@ -204,7 +204,7 @@ void submit_lange(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId
 }
 
 template <class T>
-void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result) {
+void submit_lanhe(TaskEmitter& tasks, Norm norm, detail::TiledMatrix<T> const& a, DataId result) {
   auto const& grid = a.grid();
   if (grid.rows != grid.cols || a.part() == MatrixPart::All) {
     throw InvalidArgument("lanhe needs one triangle of a square matrix, not " +
@@ -216,9 +216,9 @@ void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId
               true, result);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                   \
-  template void submit_lange(TaskEmitter&, Norm, TiledMatrix<T> const&, DataId); \
-  template void submit_lanhe(TaskEmitter&, Norm, TiledMatrix<T> const&, DataId);
+#define GRANARY_INSTANTIATE(T)                                                           \
+  template void submit_lange(TaskEmitter&, Norm, detail::TiledMatrix<T> const&, DataId); \
+  template void submit_lanhe(TaskEmitter&, Norm, detail::TiledMatrix<T> const&, DataId);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

@@ -17,11 +17,11 @@ namespace granary {
 /// Overwrites the datum `result`, one double, with the norm of A. If A's part is Lower or Upper, elements outside that
 /// triangle or trapezoid count as zero. Throws what Submitter documents.
 template <class T>
-GRANARY_EXPORT void submit_lange(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
+GRANARY_EXPORT void submit_lange(TaskEmitter& tasks, Norm norm, detail::TiledMatrix<T> const& a, DataId result);
 
 /// The same for a Hermitian matrix (symmetric if T is real) stored in A's part, Lower or Upper. Throws InvalidArgument
 /// if A is not square or its part is All, and what Submitter documents.
 template <class T>
-GRANARY_EXPORT void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
+GRANARY_EXPORT void submit_lanhe(TaskEmitter& tasks, Norm norm, detail::TiledMatrix<T> const& a, DataId result);
 
 }  // namespace granary

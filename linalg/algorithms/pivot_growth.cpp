@@ -6,10 +6,10 @@
 
 namespace granary {
 
-TileMaxima::TileMaxima(TileGrid const& grid)
+detail::TileMaxima::TileMaxima(detail::TileGrid const& grid)
     : m_grid(grid), m_matrix(count_tiles(grid, MatrixPart::All)), m_factor(m_matrix.size()) {}
 
-PivotGrowth TileMaxima::growth() const {
+PivotGrowth detail::TileMaxima::growth() const {
   auto const largest = [](std::vector<double> const& maxima) {
     return std::accumulate(maxima.begin(), maxima.end(), 0.0, kernels::max_or_nan);
   };

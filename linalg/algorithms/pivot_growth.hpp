@@ -19,6 +19,8 @@ struct GRANARY_EXPORT PivotGrowth {
   [[nodiscard]] double ratio() const { return factor / matrix; }
 };
 
+namespace detail {
+
 /// One datum per slot of the matrix' grid, each a double. A factorization overwrites them with the largest modulus of
 /// each tile before its first change, and of each tile of U; ids below the diagonal of U are invalid. There is one per
 /// tile, so that no tile waits for the measurement of another.
@@ -54,5 +56,7 @@ class GRANARY_EXPORT TileMaxima {
   std::vector<double> m_matrix;
   std::vector<double> m_factor;
 };
+
+}  // namespace detail
 
 }  // namespace granary

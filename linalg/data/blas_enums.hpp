@@ -20,8 +20,12 @@ enum class GRANARY_EXPORT Diag : char { NonUnit = 'N', Unit = 'U' };
 /// Norms of a matrix: max |a_ij|, the one norm, the infinity norm, the Frobenius norm.
 enum class GRANARY_EXPORT Norm : char { Max = 'M', One = 'O', Infinity = 'I', Frobenius = 'F' };
 
+namespace detail {
+
 /// The contiguous lines of a matrix: its columns or its rows.
 enum class GRANARY_EXPORT Layout : char { ColumnMajor, RowMajor };
+
+}  // namespace detail
 
 [[nodiscard]] constexpr Uplo flip(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
 [[nodiscard]] constexpr Side flip(Side side) { return side == Side::Left ? Side::Right : Side::Left; }

@@ -8,14 +8,16 @@
 namespace granary {
 namespace {
 
-std::uint64_t words_of_panel(TileGrid const& grid, std::uint64_t k) { return 1 + 3 * grid.rows_in(k); }
+std::uint64_t words_of_panel(detail::TileGrid const& grid, std::uint64_t k) { return 1 + 3 * grid.rows_in(k); }
 
 }  // namespace
 
-Bytes pivot_bytes(TileGrid const& grid, std::uint64_t k) { return words_of_panel(grid, k) * sizeof(std::int64_t); }
+Bytes pivot_bytes(detail::TileGrid const& grid, std::uint64_t k) {
+  return words_of_panel(grid, k) * sizeof(std::int64_t);
+}
 
-PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid) {
-  PivotData data;
+detail::PivotData make_temporary_pivots(Submitter& submitter, detail::TileGrid const& grid) {
+  detail::PivotData data;
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
     data.panels.push_back(submitter.add_data(
         {.name = "pivots(" + std::to_string(k) + ")", .bytes = pivot_bytes(grid, k), .origin = {}, .home = {}}));
@@ -23,7 +25,7 @@ PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid) {
   return data;
 }
 
-Pivots::Pivots(TileGrid const& grid)
+Pivots::Pivots(detail::TileGrid const& grid)
     : m_grid(grid),
       m_stride(words_of_panel(grid, 0)),
       m_words(std::make_shared<std::vector<std::int64_t>>(m_stride * grid.diagonal())) {

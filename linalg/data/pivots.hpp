@@ -16,6 +16,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// The row exchanges of an LU factorization as data: one datum for each tile on the diagonal.
 struct GRANARY_EXPORT PivotData {
   std::vector<DataId> panels;
@@ -24,11 +26,14 @@ struct GRANARY_EXPORT PivotData {
 /// The direction of row exchanges: as in the factorization, or back.
 enum class GRANARY_EXPORT SwapDirection { Forward, Backward };
 
+}  // namespace detail
+
 /// Bytes of the datum of panel k of a matrix with that grid: 24 for each row of its top tile, plus 8.
-[[nodiscard]] GRANARY_EXPORT Bytes pivot_bytes(TileGrid const& grid, std::uint64_t k);
+[[nodiscard]] GRANARY_EXPORT Bytes pivot_bytes(detail::TileGrid const& grid, std::uint64_t k);
 
 /// Row exchanges without origin and home.
-[[nodiscard]] GRANARY_EXPORT PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid);
+[[nodiscard]] GRANARY_EXPORT detail::PivotData make_temporary_pivots(Submitter& submitter,
+                                                                     detail::TileGrid const& grid);
 
 /// The row exchanges of an LU factorization in host memory, which tasks write: row k was exchanged with row [k], for k
 /// = 0, 1, ... in order, as in LAPACK. The bytes of each panel are bound to a datum in place. Copies refer to the same
@@ -36,9 +41,9 @@ enum class GRANARY_EXPORT SwapDirection { Forward, Backward };
 class GRANARY_EXPORT Pivots {
  public:
   /// Starts without exchanges.
-  explicit Pivots(TileGrid const& grid);
+  explicit Pivots(detail::TileGrid const& grid);
 
-  [[nodiscard]] TileGrid const& grid() const { return m_grid; }
+  [[nodiscard]] detail::TileGrid const& grid() const { return m_grid; }
   /// Number of pivots: the smaller extent of the matrix.
   [[nodiscard]] std::uint64_t size() const { return std::min(m_grid.rows, m_grid.cols); }
   /// The pivot_bytes(grid(), k) bytes of the panel of tile column k. Their address does not change.
@@ -51,7 +56,7 @@ class GRANARY_EXPORT Pivots {
   [[nodiscard]] std::optional<std::uint64_t> zero_pivot() const;
 
  private:
-  TileGrid m_grid;
+  detail::TileGrid m_grid;
   std::uint64_t m_stride;
   std::shared_ptr<std::vector<std::int64_t>> m_words;
 };

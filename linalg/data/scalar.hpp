@@ -14,7 +14,7 @@
   INSTANTIATE(Kokkos::complex<double>)
 
 /// The four scalars of linear algebra: float, double, Kokkos::complex<float>, Kokkos::complex<double>.
-namespace granary {
+namespace granary::detail {
 
 template <class T>
 struct GRANARY_EXPORT ScalarTraits {
@@ -77,4 +77,4 @@ template <class T>
   }
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// A strided rectangle of elements, in memory or in a file: its columns (column-major) or rows (row-major) are lines of
 /// contiguous elements, which start `ld` elements apart.
@@ -48,4 +48,4 @@ using MatrixShape = StridedShape<std::uint64_t>;
 /// A tile; small, for the parameters of tasks.
 using TileShape = StridedShape<std::int32_t>;
 
-}  // namespace granary
+}  // namespace granary::detail

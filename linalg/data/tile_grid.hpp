@@ -13,6 +13,8 @@ namespace granary {
 /// The elements of a matrix that count: all, or one triangle with its diagonal.
 enum class GRANARY_EXPORT MatrixPart { All, Lower, Upper };
 
+namespace detail {
+
 /// A matrix of rows x cols elements cut into square tiles of size `tile`; the last tile row and column may be smaller.
 /// Tiles and elements are counted from 0; slots number all tiles in row-major order. All three numbers are at least 1.
 struct GRANARY_EXPORT TileGrid {
@@ -43,7 +45,11 @@ struct GRANARY_EXPORT TileGrid {
   bool operator==(TileGrid const&) const = default;
 };
 
-[[nodiscard]] constexpr TileGrid square_grid(std::uint64_t order, std::uint64_t tile) { return {order, order, tile}; }
+}  // namespace detail
+
+[[nodiscard]] constexpr detail::TileGrid square_grid(std::uint64_t order, std::uint64_t tile) {
+  return {order, order, tile};
+}
 
 /// A tile size of at most `tile`, with as many tiles in a row, of which full ones would cover at most 1/32 more than
 /// `extent` elements: a last row of thin tiles moves as many others as a full one, for less work. It is `tile`, else
@@ -65,7 +71,7 @@ struct GRANARY_EXPORT TileGrid {
 }
 
 /// Tiles of the grid that have an element of that part.
-[[nodiscard]] constexpr std::uint64_t count_tiles(TileGrid const& grid, MatrixPart part) {
+[[nodiscard]] constexpr std::uint64_t count_tiles(detail::TileGrid const& grid, MatrixPart part) {
   auto const rows = grid.tile_rows();
   auto const cols = grid.tile_cols();
   if (part == MatrixPart::All) return rows * cols;
@@ -76,7 +82,7 @@ struct GRANARY_EXPORT TileGrid {
 
 /// Throws InvalidArgument if the tiles of such a matrix may have more than `largest_size` bytes together, where tiles
 /// at the edges count in full size like the chunks of a file. Otherwise products of the extents cannot overflow.
-inline void check_size(TileGrid const& grid, Bytes element) {
+inline void check_size(detail::TileGrid const& grid, Bytes element) {
   auto const rows = checked_sum(grid.rows, std::min(grid.tile, grid.rows));
   auto const cols = checked_sum(grid.cols, std::min(grid.tile, grid.cols));
   bool const counted = checked_sum(grid.rows, grid.tile) && checked_sum(grid.cols, grid.tile);

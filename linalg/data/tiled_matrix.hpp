@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// One tile of a matrix in a task: its layout there, and its datum.
 struct GRANARY_EXPORT TileRef : TileShape {
@@ -158,4 +158,4 @@ template <class T>
       .named(name);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

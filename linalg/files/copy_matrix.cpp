@@ -11,10 +11,8 @@
 #include <granary/detail/linalg/files/scalar_dispatch.hpp>
 #include <granary/detail/linalg/files/tile_memory.hpp>
 
-namespace granary {
+namespace granary::detail {
 namespace {
-
-using detail::TileMemory;
 
 // Narrows from the first element on and widens from the last one on, so that unread elements are not overwritten.
 template <class From, class To>
@@ -22,7 +20,7 @@ void convert_in_place(std::byte* values, std::uint64_t count) {
   auto const convert = [values](std::uint64_t k) {
     From from;
     std::memcpy(&from, values + k * sizeof(From), sizeof(From));
-    To const to = detail::convert_scalar<To>(from);
+    To const to = convert_scalar<To>(from);
     std::memcpy(values + k * sizeof(To), &to, sizeof(To));
   };
   if constexpr (sizeof(To) <= sizeof(From)) {
@@ -34,9 +32,8 @@ void convert_in_place(std::byte* values, std::uint64_t count) {
 
 void convert_in_place(std::byte* values, std::uint64_t count, ScalarType from, ScalarType to) {
   if (from == to) return;
-  detail::with_scalar(from, [&](auto from_zero) {
-    detail::with_scalar(to,
-                        [&](auto to_zero) { convert_in_place<decltype(from_zero), decltype(to_zero)>(values, count); });
+  with_scalar(from, [&](auto from_zero) {
+    with_scalar(to, [&](auto to_zero) { convert_in_place<decltype(from_zero), decltype(to_zero)>(values, count); });
   });
 }
 
@@ -89,9 +86,9 @@ void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Betwe
   auto const count = std::min<std::uint64_t>({memory / bytes, most_tiles_under_way, slots.size()});
   std::mutex mutex;
   std::vector<TileMemory> idle;
-  for (std::uint64_t k = 0; k < count; ++k) idle.push_back(detail::allocate_tiles(bytes));
+  for (std::uint64_t k = 0; k < count; ++k) idle.push_back(allocate_tiles(bytes));
 
-  detail::PendingIo pending;
+  PendingIo pending;
   for (auto const slot : slots) {
     pending.require(count - 1);
     if (between) between();
@@ -119,4 +116,4 @@ void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Betwe
   pending.require(0);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -7,7 +7,7 @@
 #include <granary/detail/linalg/files/matrix_output.hpp>
 #include <granary/detail/linalg/files/matrix_source.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// Called repeatedly during long work on files, on the caller's thread; an exception ends the work.
 using Between = std::function<void()>;
@@ -21,4 +21,4 @@ GRANARY_EXPORT void check_copy_memory(TileGrid const& grid, ScalarType from, Sca
 /// writing throw.
 GRANARY_EXPORT void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between = {});
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -124,17 +124,17 @@ class Selection {
 };
 
 void require_extent(std::string const& path, std::uint64_t extent, std::string const& what) {
-  if (extent <= largest_extent) return;
-  throw DataError(path + " has " + std::to_string(extent) + " " + what + "; at most " + std::to_string(largest_extent) +
-                  " can be read");
+  if (extent <= detail::largest_extent) return;
+  throw DataError(path + " has " + std::to_string(extent) + " " + what + "; at most " +
+                  std::to_string(detail::largest_extent) + " can be read");
 }
 
 // Rows of tiles of an output, in memory.
 class Strip {
  public:
-  explicit Strip(MatrixOutput& output)
+  explicit Strip(detail::MatrixOutput& output)
       : m_output(output),
-        m_stride(round_up(output.largest_tile_bytes(), io_alignment)),
+        m_stride(round_up(output.largest_tile_bytes(), detail::io_alignment)),
         m_memory(detail::allocate_tiles(output.tiling().tile_cols() * m_stride)) {}
 
   // The row r of the strip, in the tile column j.
@@ -152,7 +152,7 @@ class Strip {
   }
 
  private:
-  MatrixOutput& m_output;
+  detail::MatrixOutput& m_output;
   Bytes m_stride;
   detail::TileMemory m_memory;
   detail::PendingIo m_pending;  // ends before the memory
@@ -160,7 +160,7 @@ class Strip {
 
 // Scatters a row of the matrix into the tiles of a strip.
 template <class T>
-void put_row(std::vector<double> const& values, Strip& strip, std::uint64_t r, TileGrid const& grid,
+void put_row(std::vector<double> const& values, Strip& strip, std::uint64_t r, detail::TileGrid const& grid,
              CsvRows const& rows) {
   for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
     auto* const to = strip.row<T>(r, j);
@@ -174,7 +174,7 @@ void put_row(std::vector<double> const& values, Strip& strip, std::uint64_t r, T
 }
 
 template <class T>
-void read_into(CsvInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
+void read_into(CsvInfo const& info, detail::MatrixOutput& output, Bytes memory, detail::Between const& between) {
   auto const& grid = output.tiling();
   std::vector<std::unique_ptr<Strip>> strips;
   auto const count = std::min<std::uint64_t>(memory / csv_memory(grid, output.scalar_type()), 2);
@@ -321,11 +321,11 @@ void CsvRows::fail_at(std::uint64_t line, std::uint64_t field, std::string const
                   ": " + what);
 }
 
-Bytes csv_memory(TileGrid const& grid, ScalarType type) {
-  return grid.tile_cols() * round_up(grid.largest_tile() * size_of(type), io_alignment);
+Bytes csv_memory(detail::TileGrid const& grid, ScalarType type) {
+  return grid.tile_cols() * round_up(grid.largest_tile() * size_of(type), detail::io_alignment);
 }
 
-void read_csv_into(CsvInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
+void read_csv_into(CsvInfo const& info, detail::MatrixOutput& output, Bytes memory, detail::Between const& between) {
   auto const& grid = output.tiling();
   if (info.rows != grid.rows || info.cols() != grid.cols) {
     throw InvalidArgument(info.path + " has " + std::to_string(info.rows) + " x " + std::to_string(info.cols()) +

@@ -91,9 +91,10 @@ class GRANARY_EXPORT CsvRows {
 /// rounded if the output is single precision. Needs memory for one row of tiles, csv_memory(); with twice as much it
 /// reads and writes at the same time. Does not commit. Throws InvalidArgument if `memory` is less; what CsvRows throws,
 /// also for nan and inf.
-GRANARY_EXPORT void read_csv_into(CsvInfo const& info, MatrixOutput& output, Bytes memory, Between const& between = {});
+GRANARY_EXPORT void read_csv_into(CsvInfo const& info, detail::MatrixOutput& output, Bytes memory,
+                                  detail::Between const& between = {});
 
 /// Bytes of one row of tiles.
-[[nodiscard]] GRANARY_EXPORT Bytes csv_memory(TileGrid const& grid, ScalarType type);
+[[nodiscard]] GRANARY_EXPORT Bytes csv_memory(detail::TileGrid const& grid, ScalarType type);
 
 }  // namespace granary

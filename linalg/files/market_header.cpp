@@ -77,8 +77,8 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
     if (!reader.next(line)) reader.fail("the file ends before its size line");
   } while (line.starts_with('%') || has_nothing(line));
   std::string_view rest = line;
-  info.rows = take_size(reader, rest, "rows", largest_extent);
-  info.cols = take_size(reader, rest, "columns", largest_extent);
+  info.rows = take_size(reader, rest, "rows", detail::largest_extent);
+  info.cols = take_size(reader, rest, "columns", detail::largest_extent);
   if (info.rows == 0 || info.cols == 0) {
     reader.fail("the matrix is empty: it has " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
                 " elements");
@@ -96,7 +96,7 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
     reader.fail("the size line '" + excerpt(line, 80) + "' has more than " + (info.coordinate ? "3" : "2") +
                 " numbers");
   }
-  static_cast<void>(matrix_bytes(info.path, info.rows, info.cols, info.scalar_type));
+  static_cast<void>(detail::matrix_bytes(info.path, info.rows, info.cols, info.scalar_type));
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ std::optional<ScalarType> complex_type(hid_t type) {
 }
 
 // Sets the element type; returns true if file and memory have the same representation.
-bool read_type(hid_t dataset, MatrixFileInfo& info) {
+bool read_type(hid_t dataset, detail::MatrixFileInfo& info) {
   auto const type = require({H5Dget_type(dataset), H5Tclose}, "read the type of", info.name());
   auto const found = H5Tget_class(type.get()) == H5T_COMPOUND ? complex_type(type.get()) : real_type(type.get());
   if (!found) {
@@ -170,7 +170,7 @@ bool read_type(hid_t dataset, MatrixFileInfo& info) {
   return H5Tequal(type.get(), detail::memory_type(*found).get()) > 0;
 }
 
-void read_shape(hid_t dataset, MatrixFileInfo& info) {
+void read_shape(hid_t dataset, detail::MatrixFileInfo& info) {
   auto const space = require({H5Dget_space(dataset), H5Sclose}, "read the shape of", info.name());
   int const dimensions = H5Sget_simple_extent_ndims(space.get());
   if (dimensions != 2 && dimensions != 1)
@@ -196,7 +196,7 @@ bool lies_in(std::string const& path, hid_t dataset) {
   return file && file == detail::file_at(path);
 }
 
-void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& info) {
+void read_arrangement(hid_t file, hid_t dataset, bool native, detail::MatrixFileInfo& info) {
   auto const properties = require({H5Dget_create_plist(dataset), H5Pclose}, "read the layout of", info.name());
   auto const layout = H5Pget_layout(properties.get());
   bool const plain = native && H5Pget_nfilters(properties.get()) == 0 && H5Pget_external_count(properties.get()) == 0 &&
@@ -204,7 +204,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
   if (layout == H5D_CONTIGUOUS && plain) {
     auto const offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) return;  // never written: HDF5 supplies the fill value
-    auto const bytes = matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type);
+    auto const bytes = detail::matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type);
     auto const end = checked_sum(offset, bytes);
     auto const present = static_cast<std::uint64_t>(std::filesystem::file_size(info.path));
     if (!end || *end > present) {
@@ -212,7 +212,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
                       std::to_string(offset) + " on, and its file has " + std::to_string(present));
     }
     info.first_byte = offset;
-    info.arrangement = MatrixFileInfo::Arrangement::Contiguous;
+    info.arrangement = detail::MatrixFileInfo::Arrangement::Contiguous;
   } else if (layout == H5D_CHUNKED) {
     hsize_t chunk[2] = {1, 1};
     H5Pget_chunk(properties.get(), 2, chunk);
@@ -222,7 +222,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
     auto const creation = require({H5Fget_create_plist(file), H5Pclose}, "read", info.path);
     hsize_t user_block = 0;
     H5Pget_userblock(creation.get(), &user_block);
-    if (plain && user_block == 0) info.arrangement = MatrixFileInfo::Arrangement::Chunked;
+    if (plain && user_block == 0) info.arrangement = detail::MatrixFileInfo::Arrangement::Chunked;
   }
 }
 
@@ -233,21 +233,21 @@ std::string remedy_for(std::string const& path) {
   return "; convert it first: granary-matrix convert " + path + " A.h5";
 }
 
-MatrixFileInfo open_hdf5(Spec spec) {
+detail::MatrixFileInfo open_hdf5(Spec spec) {
   detail::Hdf5Lock const lock;
   if (H5Fis_hdf5(spec.path.c_str()) <= 0)
     throw DataError(spec.path + " is neither an HDF5 nor a .npy file" + remedy_for(spec.path));
   auto const file = detail::open_to_read(spec.path);
   auto const dataset = open_dataset(file.get(), spec);
-  MatrixFileInfo info;
+  detail::MatrixFileInfo info;
   info.path = spec.path;
   info.dataset = spec.dataset;
   detail::require_complete(dataset.get(), info.name());
   read_shape(dataset.get(), info);
   bool const native = read_type(dataset.get(), info);
-  static_cast<void>(matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
+  static_cast<void>(detail::matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
   read_arrangement(file.get(), dataset.get(), native, info);
-  info.columns = detail::read_texts(dataset.get(), columns_attribute, info.cols);
+  info.columns = detail::read_texts(dataset.get(), detail::columns_attribute, info.cols);
   return info;
 }
 
@@ -263,7 +263,7 @@ std::vector<std::string> dataset_names(std::string const& path, std::vector<std:
 
 }  // namespace
 
-MatrixFileInfo open_matrix_file(std::string const& text) {
+detail::MatrixFileInfo open_matrix_file(std::string const& text) {
   auto const spec = split(text);
   require_readable(spec.path);
   if (!starts_as_npy(spec.path)) return open_hdf5(spec);
@@ -272,11 +272,11 @@ MatrixFileInfo open_matrix_file(std::string const& text) {
   return detail::read_npy_header(spec.path);
 }
 
-MatrixListing list_matrices(std::string const& text) {
+detail::MatrixListing list_matrices(std::string const& text) {
   auto const spec = split(text);
   require_readable(spec.path);
   if (!spec.dataset.empty() || starts_as_npy(spec.path)) return {.matrices = {open_matrix_file(text)}, .others = {}};
-  MatrixListing listing;
+  detail::MatrixListing listing;
   std::vector<std::string> links;
   for (auto const& name : dataset_names(spec.path, links)) {
     try {

@@ -23,14 +23,19 @@ namespace granary {
 /// auto const matrix = granary::open_matrix_file("points.h5:/A");
 /// assert(matrix.cols == 100 && matrix.scalar_type == granary::ScalarType::Float32);
 /// ```
-[[nodiscard]] GRANARY_EXPORT MatrixFileInfo open_matrix_file(std::string const& spec);
+[[nodiscard]] GRANARY_EXPORT detail::MatrixFileInfo open_matrix_file(std::string const& spec);
+
+namespace detail {
 
 struct GRANARY_EXPORT MatrixListing {
   std::vector<MatrixFileInfo> matrices;
   std::vector<std::string> others;  ///< for each other dataset, why it is not a readable matrix; where links lead
 };
+
+}  // namespace detail
+
 /// All matrices in an HDF5 or .npy file, or the one dataset that `spec` names. Throws like open_matrix_file, but not if
 /// there is no matrix or more than one.
-[[nodiscard]] GRANARY_EXPORT MatrixListing list_matrices(std::string const& spec);
+[[nodiscard]] GRANARY_EXPORT detail::MatrixListing list_matrices(std::string const& spec);
 
 }  // namespace granary

@@ -4,7 +4,7 @@
 #include <granary/detail/core/base/checked.hpp>
 #include <granary/detail/core/base/error.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols, ScalarType type) {
   if (auto const bytes = checked_product({rows, cols, size_of(type)})) return *bytes;
@@ -12,4 +12,4 @@ Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t co
                   std::to_string(size_of(type)) + " bytes, more than the maximum of 2^63 - 1 bytes");
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <granary/detail/core/base/units.hpp>
 #include <granary/detail/linalg/files/scalar_type.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// The largest number of rows or columns of a matrix in a .npy or Matrix Market file, and of a generated one.
 inline constexpr std::uint64_t largest_extent = (std::uint64_t{1} << 31) - 1;
@@ -49,4 +49,4 @@ struct GRANARY_EXPORT MatrixFileInfo {
 /// The attribute of an HDF5 dataset with the names of its columns, an array of one text for each column.
 inline constexpr char const* columns_attribute = "columns";
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -30,10 +30,10 @@ constexpr std::uint64_t entries_between = 65536;
 template <class T>
 class Window {
  public:
-  Window(MatrixOutput& output, std::uint64_t capacity)
+  Window(detail::MatrixOutput& output, std::uint64_t capacity)
       : m_output(output),
         m_grid(output.tiling()),
-        m_stride(round_up(output.largest_tile_bytes(), io_alignment)),
+        m_stride(round_up(output.largest_tile_bytes(), detail::io_alignment)),
         m_memory(detail::allocate_tiles(capacity * m_stride)) {}
 
   // Starts again with zeros for tiles [first, first + count).
@@ -59,8 +59,8 @@ class Window {
   }
 
  private:
-  MatrixOutput& m_output;
-  TileGrid m_grid;
+  detail::MatrixOutput& m_output;
+  detail::TileGrid m_grid;
   Bytes m_stride;
   detail::TileMemory m_memory;
   std::uint64_t m_first = 0;
@@ -81,7 +81,7 @@ void add_with_mirror(Window<T>& window, MarketEntries::Entry const& entry, Symme
 // Reads the entries of an array up to column `end`, or all entries of a coordinate file.
 template <class T>
 void fill(Window<T>& window, MatrixMarketInfo const& info, MarketEntries& entries, std::uint64_t end,
-          Between const& between) {
+          detail::Between const& between) {
   for (std::uint64_t k = 0; entries.more() && (info.coordinate || entries.column() < end); ++k) {
     if (between && k % entries_between == 0) between();
     add_with_mirror(window, entries.next(), info.symmetry);
@@ -89,9 +89,10 @@ void fill(Window<T>& window, MatrixMarketInfo const& info, MarketEntries& entrie
 }
 
 template <class T>
-void read_into(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
+void read_into(MatrixMarketInfo const& info, detail::MatrixOutput& output, Bytes memory,
+               detail::Between const& between) {
   auto const& grid = output.tiling();
-  auto const bytes = round_up(output.largest_tile_bytes(), io_alignment);
+  auto const bytes = round_up(output.largest_tile_bytes(), detail::io_alignment);
   check_copy_memory(grid, output.scalar_type(), output.scalar_type(), memory);
   auto const tiles = grid.tile_rows() * grid.tile_cols();
   auto capacity = std::min(memory / bytes, tiles);
@@ -154,9 +155,9 @@ void append(std::string& text, T const& value) {
 }
 
 template <class T>
-void write_columns(MatrixSource& source, TextOutput& output, Between const& between) {
+void write_columns(detail::MatrixSource& source, TextOutput& output, detail::Between const& between) {
   auto const& grid = source.tiling();
-  auto const stride = round_up(source.largest_tile_bytes(), io_alignment);
+  auto const stride = round_up(source.largest_tile_bytes(), detail::io_alignment);
   auto const memory = detail::allocate_tiles(grid.tile_rows() * stride);
   std::string text;
   for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
@@ -182,11 +183,12 @@ void write_columns(MatrixSource& source, TextOutput& output, Between const& betw
 
 }  // namespace
 
-Bytes market_memory(TileGrid const& grid, ScalarType type) {
-  return grid.tile_rows() * round_up(grid.largest_tile() * size_of(type), io_alignment);
+Bytes market_memory(detail::TileGrid const& grid, ScalarType type) {
+  return grid.tile_rows() * round_up(grid.largest_tile() * size_of(type), detail::io_alignment);
 }
 
-void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
+void read_matrix_market(MatrixMarketInfo const& info, detail::MatrixOutput& output, Bytes memory,
+                        detail::Between const& between) {
   if (is_complex_type(info.scalar_type) && !is_complex_type(output.scalar_type()))
     throw InvalidArgument("a complex matrix cannot be written as a real one");
   auto const& grid = output.tiling();
@@ -198,7 +200,8 @@ void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Byte
                       [&](auto zero) { read_into<decltype(zero)>(info, output, memory, between); });
 }
 
-void write_matrix_market(MatrixSource& source, std::string const& path, Bytes memory, Between const& between) {
+void write_matrix_market(detail::MatrixSource& source, std::string const& path, Bytes memory,
+                         detail::Between const& between) {
   auto const& grid = source.tiling();
   auto const needed = market_memory(grid, source.scalar_type());
   if (needed > memory) {

@@ -16,16 +16,16 @@ namespace granary {
 /// of tiles; only once for a general array of which a tile column fits. Does not commit. Throws InvalidArgument if a
 /// single tile does not fit, or if the matrix is complex and the output is not; DataError with the line number if the
 /// text is malformed.
-GRANARY_EXPORT void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory,
-                                       Between const& between = {});
+GRANARY_EXPORT void read_matrix_market(MatrixMarketInfo const& info, detail::MatrixOutput& output, Bytes memory,
+                                       detail::Between const& between = {});
 
 /// Writes a matrix as an array of real or complex numbers, with the fewest digits that are read back exactly. Needs
 /// memory for one tile column: market_memory(). Throws InvalidArgument if the file cannot be created or `memory` is
 /// less.
-GRANARY_EXPORT void write_matrix_market(MatrixSource& source, std::string const& path, Bytes memory,
-                                        Between const& between = {});
+GRANARY_EXPORT void write_matrix_market(detail::MatrixSource& source, std::string const& path, Bytes memory,
+                                        detail::Between const& between = {});
 
 /// Bytes of the tiles of one tile column.
-[[nodiscard]] GRANARY_EXPORT Bytes market_memory(TileGrid const& grid, ScalarType type);
+[[nodiscard]] GRANARY_EXPORT Bytes market_memory(detail::TileGrid const& grid, ScalarType type);
 
 }  // namespace granary

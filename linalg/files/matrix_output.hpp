@@ -6,7 +6,7 @@
 #include <granary/detail/linalg/files/scalar_type.hpp>
 #include <granary/detail/outofcore/storage.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and tile layout are as in
 /// MatrixSource. `commit` renames the file to its path; without it the destructor removes the file.
@@ -34,4 +34,4 @@ class GRANARY_EXPORT MatrixOutput : public Storage {
   ScalarType m_type;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

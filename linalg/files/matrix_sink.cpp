@@ -13,15 +13,9 @@
 #include <granary/detail/linalg/files/line_extents.hpp>
 #include <granary/detail/linalg/files/matrix_file_info.hpp>
 
-namespace granary {
-
-using namespace detail;
+namespace granary::detail {
 
 namespace {
-
-using detail::Hdf5Id;
-using detail::require;
-using detail::TileMemory;
 
 void write_text_attribute(hid_t dataset, char const* name, std::string const& value) {
   Hdf5Id const type(H5Tcopy(H5T_C_S1), H5Tclose);
@@ -46,7 +40,7 @@ void write_texts(hid_t dataset, char const* name, std::vector<std::string> const
   std::vector<char const*> texts;
   for (auto const& value : values) texts.push_back(value.c_str());
   if (H5Awrite(attribute.get(), type.get(), texts.data()) < 0)
-    throw DataError(std::string("cannot write the attribute ") + name + ": " + detail::hdf5_reason());
+    throw DataError(std::string("cannot write the attribute ") + name + ": " + hdf5_reason());
 }
 
 // The output is locked already. On file systems that emulate one kind of lock by the other, such as NFS, HDF5 would
@@ -54,12 +48,12 @@ void write_texts(hid_t dataset, char const* name, std::vector<std::string> const
 Hdf5Id access_to(std::string const& name) {
   auto access = require({H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, "create", name);
   H5Pset_fapl_sec2(access.get());  // regardless of HDF5_DRIVER: the output is one file
-  detail::lock_nothing(access.get());
+  lock_nothing(access.get());
   return access;
 }
 
 // HDF5 opens a file by its name.
-void require_same(detail::PartialFile const& output, hid_t file) {
+void require_same(PartialFile const& output, hid_t file) {
   void* descriptor = nullptr;
   if (H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor) >= 0) output.require_same(*static_cast<int*>(descriptor));
 }
@@ -123,7 +117,7 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
                           " elements is " + format_bytes(chunk_bytes()) +
                           "; the maximum of an HDF5 chunk is 4 GiB - 1 byte");
   }
-  detail::warn_of_dead_run(*m_output);
+  warn_of_dead_run(*m_output);
   auto const tiles = tiling().tile_rows() * tiling().tile_cols();
   m_output->require_space(bytes_of_part(), tiles * chunk_bytes());
   try {
@@ -154,7 +148,7 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
 std::string MatrixSink::place() const { return std::to_string(m_first_byte) + " " + m_output->partial_path(); }
 
 void MatrixSink::create_file() {
-  detail::Hdf5Lock const lock;
+  Hdf5Lock const lock;
   auto const& name = m_output->partial_path();
   auto const access = access_to(name);
   auto const creation = require({H5Pcreate(H5P_DATASET_CREATE), H5Pclose}, "create", name);
@@ -170,7 +164,7 @@ void MatrixSink::create_file() {
 
   hsize_t const extent[2] = {m_options.rows, m_options.cols};
   auto const space = require({H5Screate_simple(dimensions, extent, nullptr), H5Sclose}, "create", name);
-  auto const type = detail::memory_type(m_options.scalar_type);
+  auto const type = memory_type(m_options.scalar_type);
   auto const groups = with_groups(name);
   auto file = require({H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose}, "create", name);
   require_same(*m_output, file.get());
@@ -188,8 +182,7 @@ void MatrixSink::create_file() {
     throw InternalError("HDF5 did not allocate " + name + " contiguously");
   m_first_byte = first;
   dataset.reset();
-  if (H5Fflush(file.get(), H5F_SCOPE_GLOBAL) < 0)
-    throw DataError("cannot write " + name + ": " + detail::hdf5_reason());
+  if (H5Fflush(file.get(), H5F_SCOPE_GLOBAL) < 0) throw DataError("cannot write " + name + ": " + hdf5_reason());
 }
 
 Bytes MatrixSink::bytes_of_part() const {
@@ -228,7 +221,7 @@ TileMemory MatrixSink::copy_of_part(std::uint64_t slot, std::byte const* source)
       m_spare_tiles.pop_back();
     }
   }
-  if (!copy) copy = detail::allocate_tiles(largest_tile_bytes());
+  if (!copy) copy = allocate_tiles(largest_tile_bytes());
   std::memcpy(copy.get(), source, tile_bytes(slot));
   auto const size = size_of(m_options.scalar_type);
   auto const cols = tiling().cols_in(tiling().col_of(slot));
@@ -244,7 +237,7 @@ TileMemory MatrixSink::copy_of_part(std::uint64_t slot, std::byte const* source)
 std::vector<IoExtent> MatrixSink::extents_of(std::uint64_t slot, std::byte* memory) const {
   MatrixShape const part{tiling().rows_in(tiling().row_of(slot)), tiling().cols_in(tiling().col_of(slot)), m_chunk_cols,
                          Layout::RowMajor};
-  return detail::line_extents(offset_of(slot), part.bytes(size_of(m_options.scalar_type)), memory);
+  return line_extents(offset_of(slot), part.bytes(size_of(m_options.scalar_type)), memory);
 }
 
 void MatrixSink::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {
@@ -279,7 +272,7 @@ std::string MatrixSink::describe(std::uint64_t slot) const {
 void MatrixSink::add_vector(std::string const& dataset, std::span<std::int64_t const> values) {
   if (!m_file || !m_output) throw InternalError(m_path + " was committed already, or is written by another process");
   require_name(dataset);
-  detail::Hdf5Lock const lock;
+  Hdf5Lock const lock;
   auto const access = access_to(m_path);
   Hdf5Id const file(H5Fopen(m_output->partial_path().c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
   if (file.valid()) require_same(*m_output, file.get());
@@ -293,7 +286,7 @@ void MatrixSink::add_vector(std::string const& dataset, std::span<std::int64_t c
       H5Dclose);
   if (!vector.valid() || H5Dwrite(vector.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0 ||
       H5Fflush(file.get(), H5F_SCOPE_LOCAL) < 0) {
-    throw Error("cannot write " + m_path + ":" + dataset + ": " + detail::hdf5_reason());
+    throw Error("cannot write " + m_path + ":" + dataset + ": " + hdf5_reason());
   }
 }
 
@@ -305,4 +298,4 @@ void MatrixSink::commit() {
   m_file.reset();
 }
 
-}  // namespace granary
+}  // namespace granary::detail

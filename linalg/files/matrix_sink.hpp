@@ -14,7 +14,7 @@
 #include <granary/detail/linalg/files/tile_memory.hpp>
 #include <granary/detail/outofcore/async_file_io.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 struct GRANARY_EXPORT MatrixSinkOptions {
   std::uint64_t rows = 0;
@@ -40,10 +40,10 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
   /// Throws InvalidArgument if the output cannot be created, another run is writing it, an extent or the tile size is
   /// 0, a tile has 4 GiB, a vector has several columns, or there are names for another number of columns; Error if the
   /// disk is full or HDF5 cannot write.
-  MatrixSink(std::shared_ptr<detail::AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
+  MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
   /// Writes tiles to the file of a sink of another process, whose `place` this is, with the same path and options. That
   /// one commits, after the `sync` of all others. Throws IoError if this process cannot open the file.
-  MatrixSink(std::shared_ptr<detail::AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options,
+  MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options,
              std::string const& place);
 
   /// The first byte and the path at which other processes write, as text.
@@ -78,21 +78,21 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
   void check(std::uint64_t slot, Bytes bytes) const;
   [[nodiscard]] Bytes chunk_bytes() const { return m_chunk_rows * m_chunk_cols * size_of(m_options.scalar_type); }
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t slot) const { return m_first_byte + slot * chunk_bytes(); }
-  [[nodiscard]] std::vector<detail::IoExtent> extents_of(std::uint64_t slot, std::byte* memory) const;
+  [[nodiscard]] std::vector<IoExtent> extents_of(std::uint64_t slot, std::byte* memory) const;
   // For a tile on the diagonal, with zeros outside the part.
-  [[nodiscard]] detail::TileMemory copy_of_part(std::uint64_t slot, std::byte const* source);
+  [[nodiscard]] TileMemory copy_of_part(std::uint64_t slot, std::byte const* source);
 
-  std::shared_ptr<detail::AsyncFileIo> m_io;
+  std::shared_ptr<AsyncFileIo> m_io;
   std::string m_path;
-  std::optional<detail::PartialFile> m_output;  // empty: another process has it
+  std::optional<PartialFile> m_output;  // empty: another process has it
   MatrixSinkOptions m_options;
   // A chunk is a tile, cut to the matrix if that is smaller.
   std::uint64_t m_chunk_rows;
   std::uint64_t m_chunk_cols;
   std::uint64_t m_first_byte = 0;
-  std::shared_ptr<detail::File const> m_file;
+  std::shared_ptr<File const> m_file;
   std::mutex m_mutex;
-  std::vector<detail::TileMemory> m_spare_tiles;
+  std::vector<TileMemory> m_spare_tiles;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -6,9 +6,7 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/linalg/files/finite_check.hpp>
 
-namespace granary {
-
-using namespace detail;
+namespace granary::detail {
 
 MatrixSource::MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name,
                            std::vector<std::string> columns)
@@ -23,7 +21,7 @@ void MatrixSource::read_async(std::uint64_t slot, std::byte* destination, Bytes 
                         std::to_string(bytes) + " bytes");
   }
   start_read(slot, destination, [this, slot, destination, done = std::move(done)](std::exception_ptr error) {
-    if (!error) error = detail::check_finite(m_tiling, slot, destination, m_type, m_part, m_name, m_columns);
+    if (!error) error = check_finite(m_tiling, slot, destination, m_type, m_part, m_name, m_columns);
     done(std::move(error));
   });
 }
@@ -37,4 +35,4 @@ std::string MatrixSource::describe(std::uint64_t slot) const {
          m_name;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,7 +9,7 @@
 #include <granary/detail/linalg/files/scalar_type.hpp>
 #include <granary/detail/outofcore/storage.hpp>
 
-namespace granary {
+namespace granary::detail {
 
 /// The tiles of a matrix that is only read: the origin of tiled data. Slots are as in TileGrid. A tile arrives
 /// row-major without gaps, with its own size: smaller at the edges, and if the matrix is narrower than a tile.
@@ -58,4 +58,4 @@ class GRANARY_EXPORT MatrixSource : public Storage {
   std::vector<std::string> m_columns;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

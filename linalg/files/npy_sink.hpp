@@ -14,18 +14,18 @@ namespace granary {
 
 /// A matrix that is written tile by tile into a new row-major .npy file: numpy.load shows element (i, j) at [i, j].
 /// Elements that are never written are zeros.
-class GRANARY_EXPORT NpySink final : public MatrixOutput {
+class GRANARY_EXPORT NpySink final : public detail::MatrixOutput {
  public:
   /// With one dimension numpy.load shows a vector, [i]; then there is one column. Throws InvalidArgument if the output
   /// cannot be created, another run is writing it, an extent or the tile size is 0, or a vector has several columns;
   /// Error if the disk is full.
-  NpySink(std::shared_ptr<detail::AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type,
-          unsigned dimensions = 2);
+  NpySink(std::shared_ptr<detail::AsyncFileIo> io, std::string const& path, detail::TileGrid const& tiling,
+          ScalarType type, unsigned dimensions = 2);
 
   /// `bytes` must be tile_bytes(slot); throws InternalError otherwise, and after commit.
-  void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
+  void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, detail::IoCompletion done) override;
   /// Like read_async.
-  void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override;
+  void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, detail::IoCompletion done) override;
   [[nodiscard]] std::string describe(std::uint64_t slot) const override;
   void commit() override;
 

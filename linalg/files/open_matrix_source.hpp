@@ -18,9 +18,8 @@ namespace granary {
 /// times the matrix. Without, it is unpacked again when a tile that overlaps it is read after others that do not: see
 /// MatrixSource::read_together. Throws InvalidArgument for a tile size of 0, DataError if the file became unreadable or
 /// has compressed chunks over 32 MiB.
-[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info,
-                                                                              std::uint64_t tile, MatrixPart part,
-                                                                              std::shared_ptr<detail::AsyncFileIo> io,
-                                                                              std::string const& scratch = {});
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<detail::MatrixSource> open_matrix_source(
+    detail::MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part, std::shared_ptr<detail::AsyncFileIo> io,
+    std::string const& scratch = {});
 
 }  // namespace granary

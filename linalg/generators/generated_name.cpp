@@ -85,7 +85,7 @@ bool read_fields(Fields const& fields, GeneratedMatrix& matrix) {
       if (fields.size() > 2 && !read(fields[2], matrix.nugget)) return false;
       if (!grid) matrix.grid_cols = 1;
       // Both factors are below the limit, so the product does not overflow.
-      if (matrix.rows > largest_extent || matrix.grid_cols > largest_extent) return false;
+      if (matrix.rows > detail::largest_extent || matrix.grid_cols > detail::largest_extent) return false;
       matrix.rows *= matrix.grid_cols;
       break;
     }
@@ -120,9 +120,10 @@ GeneratedMatrix parse_generated(std::string_view text) {
   }
   GeneratedMatrix matrix{.kind = grammar->kind};
   bool const read = fields.size() >= grammar->least && fields.size() <= grammar->most && read_fields(fields, matrix);
-  if (!read || matrix.rows == 0 || matrix.cols == 0 || matrix.rows > largest_extent || matrix.cols > largest_extent) {
+  if (!read || matrix.rows == 0 || matrix.cols == 0 || matrix.rows > detail::largest_extent ||
+      matrix.cols > detail::largest_extent) {
     throw InvalidArgument("malformed input '" + std::string(text) + "': write " + std::string(grammar->form) +
-                          " with extents from 1 to " + std::to_string(largest_extent));
+                          " with extents from 1 to " + std::to_string(detail::largest_extent));
   }
   return matrix;
 }

@@ -63,11 +63,10 @@ struct GRANARY_EXPORT GeneratedMatrix {
 
 /// The tiles of a generated matrix with elements of this type, computed on a separate thread. Throws InvalidArgument
 /// for numbers out of range and for a tile size of 0.
-[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_generated(GeneratedMatrix const& matrix,
-                                                                          std::uint64_t tile,
-                                                                          ScalarType type = ScalarType::Float64);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<detail::MatrixSource> open_generated(
+    GeneratedMatrix const& matrix, std::uint64_t tile, ScalarType type = ScalarType::Float64);
 /// The same for the matrix with this name.
-[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_generated(std::string_view name, std::uint64_t tile,
-                                                                          ScalarType type = ScalarType::Float64);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<detail::MatrixSource> open_generated(
+    std::string_view name, std::uint64_t tile, ScalarType type = ScalarType::Float64);
 
 }  // namespace granary

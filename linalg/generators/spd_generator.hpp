@@ -12,8 +12,10 @@
 namespace granary {
 
 /// A source of spd_entry's matrix without a file: `random:N:SEED` of open_generated.
-[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> make_random_spd_source(std::uint64_t n, std::uint64_t tile,
-                                                                                  std::uint64_t seed, ScalarType type);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<detail::MatrixSource> make_random_spd_source(std::uint64_t n,
+                                                                                          std::uint64_t tile,
+                                                                                          std::uint64_t seed,
+                                                                                          ScalarType type);
 
 /// Writes spd_entry's matrix, both triangles, as an HDF5 file with chunks of tile x tile; needs memory for two tiles.
 /// Throws like MatrixSink.

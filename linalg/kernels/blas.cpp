@@ -118,7 +118,7 @@ template <class T>
     char const t = letter(op);                                                                                         \
     std::vector<T> readable;                                                                                           \
     /* OpenBLAS 0.3.21 reads one entry beyond x (its issue 4013), which may be a column beyond the matrix. */          \
-    if (is_complex<T> && op == Op::NoTrans) {                                                                          \
+    if (detail::is_complex<T> && op == Op::NoTrans) {                                                                  \
       readable = with_one_more(n, x, incx);                                                                            \
       x = readable.data();                                                                                             \
       incx = 1;                                                                                                        \
@@ -126,32 +126,33 @@ template <class T>
     p##gemv_(&t, &m, &n, &alpha, a, &lda, x, &incx, &beta, y, &incy, 1);                                               \
   }                                                                                                                    \
   template <>                                                                                                          \
-  RealOf<T> lange<T>(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work) {                                  \
+  detail::RealOf<T> lange<T>(Norm norm, int m, int n, T const* a, int lda, detail::RealOf<T>* work) {                  \
     char const which = letter(norm);                                                                                   \
     return p##lange_(&which, &m, &n, a, &lda, work, 1);                                                                \
   }                                                                                                                    \
   template <>                                                                                                          \
-  RealOf<T> lansy<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work) {                              \
+  detail::RealOf<T> lansy<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, detail::RealOf<T>* work) {              \
     char const which = letter(norm), u = letter(uplo);                                                                 \
     return p##lansy_(&which, &u, &n, a, &lda, work, 1, 1);                                                             \
   }
 
-#define GRANARY_DEFINE_HERMITIAN(T, p, rk, mm, lan)                                                                   \
-  template <>                                                                                                         \
-  void herk<T>(Uplo uplo, Op op, int n, int k, RealOf<T> alpha, T const* a, int lda, RealOf<T> beta, T* c, int ldc) { \
-    char const u = letter(uplo), t = letter(op);                                                                      \
-    p##rk##_(&u, &t, &n, &k, &alpha, a, &lda, &beta, c, &ldc, 1, 1);                                                  \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void hemm<T>(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c,   \
-               int ldc) {                                                                                             \
-    char const s = letter(side), u = letter(uplo);                                                                    \
-    p##mm##_(&s, &u, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                                         \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  RealOf<T> lanhe<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work) {                             \
-    char const which = letter(norm), u = letter(uplo);                                                                \
-    return p##lan##_(&which, &u, &n, a, &lda, work, 1, 1);                                                            \
+#define GRANARY_DEFINE_HERMITIAN(T, p, rk, mm, lan)                                                                  \
+  template <>                                                                                                        \
+  void herk<T>(Uplo uplo, Op op, int n, int k, detail::RealOf<T> alpha, T const* a, int lda, detail::RealOf<T> beta, \
+               T* c, int ldc) {                                                                                      \
+    char const u = letter(uplo), t = letter(op);                                                                     \
+    p##rk##_(&u, &t, &n, &k, &alpha, a, &lda, &beta, c, &ldc, 1, 1);                                                 \
+  }                                                                                                                  \
+  template <>                                                                                                        \
+  void hemm<T>(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c,  \
+               int ldc) {                                                                                            \
+    char const s = letter(side), u = letter(uplo);                                                                   \
+    p##mm##_(&s, &u, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                                        \
+  }                                                                                                                  \
+  template <>                                                                                                        \
+  detail::RealOf<T> lanhe<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, detail::RealOf<T>* work) {            \
+    char const which = letter(norm), u = letter(uplo);                                                               \
+    return p##lan##_(&which, &u, &n, a, &lda, work, 1, 1);                                                           \
   }
 
 GRANARY_DEFINE_BLAS(double, d)

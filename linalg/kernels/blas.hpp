@@ -31,8 +31,8 @@ GRANARY_EXPORT void syrk(Uplo uplo, Op op, int n, int k, T alpha, T const* a, in
 
 /// C := alpha op(A) op(A)^H + beta C, one triangle of the n x n matrix C; op(A), A or A^H, is n x k.
 template <class T>
-GRANARY_EXPORT void herk(Uplo uplo, Op op, int n, int k, RealOf<T> alpha, T const* a, int lda, RealOf<T> beta, T* c,
-                         int ldc);
+GRANARY_EXPORT void herk(Uplo uplo, Op op, int n, int k, detail::RealOf<T> alpha, T const* a, int lda,
+                         detail::RealOf<T> beta, T* c, int ldc);
 
 /// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, one triangle stored; C is m x n.
 template <class T>
@@ -74,16 +74,17 @@ GRANARY_EXPORT void gemv(Op op, int m, int n, T alpha, T const* a, int lda, T co
 
 /// Norm of a general m x n matrix. The infinity norm takes `work` of m entries.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT RealOf<T> lange(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work = nullptr);
+[[nodiscard]] GRANARY_EXPORT detail::RealOf<T> lange(Norm norm, int m, int n, T const* a, int lda,
+                                                     detail::RealOf<T>* work = nullptr);
 
 /// Norm of a symmetric n x n matrix of which one triangle is stored. One and infinity norm take `work` of n entries.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT RealOf<T> lansy(Norm norm, Uplo uplo, int n, T const* a, int lda,
-                                             RealOf<T>* work = nullptr);
+[[nodiscard]] GRANARY_EXPORT detail::RealOf<T> lansy(Norm norm, Uplo uplo, int n, T const* a, int lda,
+                                                     detail::RealOf<T>* work = nullptr);
 
 /// Norm of a Hermitian n x n matrix of which one triangle is stored; as lansy.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT RealOf<T> lanhe(Norm norm, Uplo uplo, int n, T const* a, int lda,
-                                             RealOf<T>* work = nullptr);
+[[nodiscard]] GRANARY_EXPORT detail::RealOf<T> lanhe(Norm norm, Uplo uplo, int n, T const* a, int lda,
+                                                     detail::RealOf<T>* work = nullptr);
 
 }  // namespace granary::blas

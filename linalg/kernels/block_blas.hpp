@@ -17,7 +17,7 @@ struct BlockBlas {
     blas::syrk(uplo, op, c.rows, inner_of(op, a), alpha, a.data, a.ld, beta, c.data, c.ld);
   }
   template <class T>
-  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {
+  void herk(Uplo uplo, Op op, detail::RealOf<T> alpha, Block<T const> a, detail::RealOf<T> beta, Block<T> c) const {
     blas::herk(uplo, op, c.rows, inner_of(op, a), alpha, a.data, a.ld, beta, c.data, c.ld);
   }
   template <class T>

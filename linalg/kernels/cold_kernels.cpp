@@ -27,14 +27,14 @@ class ColdMemory {
       : m_count(std::max<std::size_t>(bytes / sizeof(T), 3 * elements(largest_tile))),
         m_entries(static_cast<T*>(::operator new(m_count * sizeof(T), alignment))) {
     constexpr std::size_t drawn = 4096 + 7;  // a period that is no multiple of a tile's rows
-    Random random(1);
+    detail::Random random(1);
     std::generate_n(m_entries.get(), std::min(drawn, m_count),
                     [&] { return static_cast<T>(2 * random.uniform() - 1); });
     for (std::size_t i = drawn; i < m_count; i += drawn)
       std::copy_n(m_entries.get(), std::min(drawn, m_count - i), m_entries.get() + i);
   }
 
-  [[nodiscard]] TileView<T> next(int tile) {
+  [[nodiscard]] detail::TileView<T> next(int tile) {
     if (m_next + elements(tile) > m_count) m_next = 0;
     T* const first = m_entries.get() + m_next;
     m_next += elements(tile);
@@ -76,7 +76,7 @@ KernelSpeeds cold_speeds(int tile, ColdTimes& times) {
 
 // The eigenvalues are 4 and 5, but for rounding.
 template <class T>
-void make_positive(TileView<T> const& a) {
+void make_positive(detail::TileView<T> const& a) {
   T const beside = T(1) / static_cast<T>(a.rows);
   for (int j = 0; j < a.cols; ++j) {
     for (int i = 0; i < a.rows; ++i) a(i, j) = i == j ? T(4) + beside : beside;

@@ -21,21 +21,21 @@ struct Run {
 };
 
 template <class T>
-[[nodiscard]] bool by_rows(TileView<T> const& tile) {
-  return tile.layout == Layout::RowMajor;
+[[nodiscard]] bool by_rows(detail::TileView<T> const& tile) {
+  return tile.layout == detail::Layout::RowMajor;
 }
 template <class T>
-[[nodiscard]] int lines(TileView<T> const& tile) {
+[[nodiscard]] int lines(detail::TileView<T> const& tile) {
   return by_rows(tile) ? tile.rows : tile.cols;
 }
 template <class T>
-[[nodiscard]] int line_length(TileView<T> const& tile) {
+[[nodiscard]] int line_length(detail::TileView<T> const& tile) {
   return by_rows(tile) ? tile.cols : tile.rows;
 }
 
 // The part of a line: from its diagonal entry on, or up to it; strict: without that entry.
 template <class T>
-[[nodiscard]] Run<T> run_of(TileView<T> const& tile, MatrixPart part, bool strict, int line) {
+[[nodiscard]] Run<T> run_of(detail::TileView<T> const& tile, MatrixPart part, bool strict, int line) {
   int const length = line_length(tile);
   int first = 0, last = length;
   if (part != MatrixPart::All) {
@@ -49,14 +49,14 @@ template <class T>
 }
 
 template <class T, class Function>
-void for_each_run(TileView<T> const& tile, MatrixPart part, bool strict, Function const& function) {
+void for_each_run(detail::TileView<T> const& tile, MatrixPart part, bool strict, Function const& function) {
   for (int line = 0; line < lines(tile); ++line) {
     if (auto const run = run_of(tile, part, strict, line); run.count > 0) function(run);
   }
 }
 
 template <class A, class B>
-void require_same_size(char const* kernel, TileView<A> const& a, TileView<B> const& b) {
+void require_same_size(char const* kernel, detail::TileView<A> const& a, detail::TileView<B> const& b) {
   if (a.rows == b.rows && a.cols == b.cols) return;
   throw InvalidArgument(std::string(kernel) + ": the sizes of A " + std::to_string(a.rows) + "x" +
                         std::to_string(a.cols) + " and B " + std::to_string(b.rows) + "x" + std::to_string(b.cols) +
@@ -65,7 +65,8 @@ void require_same_size(char const* kernel, TileView<A> const& a, TileView<B> con
 
 // Calls operation(a_ij, b_ij) on one part. If the layouts differ, works in blocks that fit in cache.
 template <class A, class B, class Operation>
-void for_each_pair(MatrixPart part, TileView<A> const& a, TileView<B> const& b, Operation const& operation) {
+void for_each_pair(MatrixPart part, detail::TileView<A> const& a, detail::TileView<B> const& b,
+                   Operation const& operation) {
   if (a.layout == b.layout) {
     for_each_run(b, part, false, [&](Run<B> const& run) {
       A* const from = a.data + static_cast<std::ptrdiff_t>(run.line) * a.ld + run.first;
@@ -89,8 +90,8 @@ void for_each_pair(MatrixPart part, TileView<A> const& a, TileView<B> const& b, 
 
 template <class To, class From>
 [[nodiscard]] To converted(From const& value) {
-  if constexpr (is_complex<From>) {
-    return To(static_cast<RealOf<To>>(value.real()), static_cast<RealOf<To>>(value.imag()));
+  if constexpr (detail::is_complex<From>) {
+    return To(static_cast<detail::RealOf<To>>(value.real()), static_cast<detail::RealOf<To>>(value.imag()));
   } else {
     return static_cast<To>(value);
   }
@@ -102,8 +103,8 @@ constexpr double largest_safe = 1e290;
 
 template <class T>
 [[nodiscard]] double square(T const& value) {
-  double const re = real_part(value);
-  if constexpr (is_complex<T>) {
+  double const re = detail::real_part(value);
+  if constexpr (detail::is_complex<T>) {
     double const im = value.imag();
     return re * re + im * im;
   } else {
@@ -113,7 +114,7 @@ template <class T>
 
 template <class T>
 [[nodiscard]] double modulus_of(T const& value) {
-  if constexpr (is_complex<T>) {
+  if constexpr (detail::is_complex<T>) {
     double const sum = square(value);
     if (sum > smallest_safe && sum < largest_safe) return std::sqrt(sum);
     return std::hypot(static_cast<double>(value.real()), static_cast<double>(value.imag()));
@@ -124,8 +125,8 @@ template <class T>
 
 // |a_ii|, of the real part only in a Hermitian tile.
 template <class T>
-[[nodiscard]] double diagonal_modulus(TileView<T const> const& a, int i) {
-  return std::abs(static_cast<double>(real_part(a(i, i))));
+[[nodiscard]] double diagonal_modulus(detail::TileView<T const> const& a, int i) {
+  return std::abs(static_cast<double>(detail::real_part(a(i, i))));
 }
 
 // The largest modulus, ignoring NaN; a complex modulus is only computed if it may be larger.
@@ -133,7 +134,7 @@ template <class T>
 [[nodiscard]] double largest_of(Run<T const> const& run, double largest) {
   for (int i = 0; i < run.count; ++i) {
     T const value = run.data[i];
-    if constexpr (is_complex<T>) {
+    if constexpr (detail::is_complex<T>) {
       double const bound = std::abs(static_cast<double>(value.real())) + std::abs(static_cast<double>(value.imag()));
       if (bound > largest) largest = std::max(largest, modulus_of(value));
     } else {
@@ -153,7 +154,7 @@ template <class T>
 
 // Σ |a|² scaled by the largest modulus: the second pass, for tiles that need it.
 template <class T>
-[[nodiscard]] ScaledSquares scaled_squares(NormPart part, TileView<T const> a) {
+[[nodiscard]] ScaledSquares scaled_squares(NormPart part, detail::TileView<T const> a) {
   double const scale = max_modulus(part, a);
   if (scale == 0) return {1, 0};
   if (!std::isfinite(scale)) return {std::numeric_limits<double>::max(), scale};
@@ -175,31 +176,31 @@ template <class T>
 }  // namespace
 
 template <class From, class To>
-void copy(MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b) {
+void copy(MatrixPart part, bool conjugated, detail::TileView<From const> a, detail::TileView<To> b) {
   require_same_size("copy", a, b);
-  if (conjugated && is_complex<From>) {
-    for_each_pair(part, a, b, [](From const& from, To& to) { to = converted<To>(conjugate(from)); });
+  if (conjugated && detail::is_complex<From>) {
+    for_each_pair(part, a, b, [](From const& from, To& to) { to = converted<To>(detail::conjugate(from)); });
   } else {
     for_each_pair(part, a, b, [](From const& from, To& to) { to = converted<To>(from); });
   }
 }
 
 template <class T>
-void set(MatrixPart part, T off_diagonal, T diagonal, TileView<T> a) {
+void set(MatrixPart part, T off_diagonal, T diagonal, detail::TileView<T> a) {
   for_each_run(a, part, false, [&](Run<T> const& run) { std::fill_n(run.data, run.count, off_diagonal); });
   for (int i = 0; i < std::min(a.rows, a.cols); ++i) a(i, i) = diagonal;
 }
 
 template <class T>
-void clear_outside(MatrixPart part, TileView<T> a) {
+void clear_outside(MatrixPart part, detail::TileView<T> a) {
   if (part == MatrixPart::All) return;
   auto const other = part == MatrixPart::Lower ? MatrixPart::Upper : MatrixPart::Lower;
   for_each_run(a, other, true, [&](Run<T> const& run) { std::fill_n(run.data, run.count, T(0)); });
 }
 
 template <class T>
-void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
-         TileView<T> b) {
+void add(MatrixPart part, typename detail::NotDeduced<T>::type alpha, detail::ConstTileView<T> a,
+         typename detail::NotDeduced<T>::type beta, detail::TileView<T> b) {
   require_same_size("add", a, b);
   if (beta == T(0)) {
     for_each_pair(part, a, b, [=](T const& from, T& to) { to = alpha * from; });
@@ -209,14 +210,14 @@ void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a
 }
 
 template <class T>
-void add_column_squares(bool first, TileView<T const> a, TileView<T> d) {
+void add_column_squares(bool first, detail::TileView<T const> a, detail::TileView<T> d) {
   if (d.rows != a.cols || d.cols != 1) {
     throw InvalidArgument("add_column_squares: a column of " + std::to_string(d.rows) + "x" + std::to_string(d.cols) +
                           " does not have a row for each of " + std::to_string(a.cols) + " columns");
   }
   for (int j = 0; first && j < a.cols; ++j) d(j, 0) = T(0);
   for_each_run(a, MatrixPart::All, false, [&](Run<T const> const& run) {
-    for (int i = 0; i < run.count; ++i) d(by_rows(a) ? i : run.line, 0) += run.data[i] * conjugate(run.data[i]);
+    for (int i = 0; i < run.count; ++i) d(by_rows(a) ? i : run.line, 0) += run.data[i] * detail::conjugate(run.data[i]);
   });
 }
 
@@ -234,7 +235,7 @@ void ScaledSquares::add(ScaledSquares const& other) {
 double ScaledSquares::root() const { return scale * std::sqrt(sum); }
 
 template <class T>
-double max_modulus(NormPart part, TileView<T const> a) {
+double max_modulus(NormPart part, detail::TileView<T const> a) {
   double largest = 0;
   bool nan = false;
   for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
@@ -246,7 +247,7 @@ double max_modulus(NormPart part, TileView<T const> a) {
 }
 
 template <class T>
-ScaledSquares sum_of_squares(NormPart part, TileView<T const> a) {
+ScaledSquares sum_of_squares(NormPart part, detail::TileView<T const> a) {
   double sum = 0;
   for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
     double partial[8] = {};  // independent sums, so that the compiler can vectorize
@@ -254,13 +255,13 @@ ScaledSquares sum_of_squares(NormPart part, TileView<T const> a) {
     for (double const value : partial) sum += value;
   });
   if (part.hermitian) sum *= 2;
-  for (int i = 0; part.hermitian && i < a.rows; ++i) sum += square(real_part(a(i, i)));
+  for (int i = 0; part.hermitian && i < a.rows; ++i) sum += square(detail::real_part(a(i, i)));
   bool const safe = sum > smallest_safe && sum < largest_safe;
   return safe ? ScaledSquares{1, sum} : scaled_squares(part, a);
 }
 
 template <class T>
-void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double* rows) {
+void sums_of_moduli(NormPart part, detail::TileView<T const> a, double* columns, double* rows) {
   if (part.hermitian) rows = columns;
   std::fill_n(columns, a.cols, 0.0);
   if (rows != nullptr && rows != columns) std::fill_n(rows, a.rows, 0.0);
@@ -278,16 +279,16 @@ void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double*
   for (int i = 0; part.hermitian && i < a.rows; ++i) columns[i] += diagonal_modulus(a, i);
 }
 
-#define GRANARY_INSTANTIATE(T, Other)                                       \
-  template void copy(MatrixPart, bool, TileView<T const>, TileView<T>);     \
-  template void copy(MatrixPart, bool, TileView<T const>, TileView<Other>); \
-  template void set(MatrixPart, T, T, TileView<T>);                         \
-  template void clear_outside(MatrixPart, TileView<T>);                     \
-  template void add(MatrixPart, T, TileView<T const>, T, TileView<T>);      \
-  template void add_column_squares(bool, TileView<T const>, TileView<T>);   \
-  template double max_modulus(NormPart, TileView<T const>);                 \
-  template ScaledSquares sum_of_squares(NormPart, TileView<T const>);       \
-  template void sums_of_moduli(NormPart, TileView<T const>, double*, double*);
+#define GRANARY_INSTANTIATE(T, Other)                                                       \
+  template void copy(MatrixPart, bool, detail::TileView<T const>, detail::TileView<T>);     \
+  template void copy(MatrixPart, bool, detail::TileView<T const>, detail::TileView<Other>); \
+  template void set(MatrixPart, T, T, detail::TileView<T>);                                 \
+  template void clear_outside(MatrixPart, detail::TileView<T>);                             \
+  template void add(MatrixPart, T, detail::TileView<T const>, T, detail::TileView<T>);      \
+  template void add_column_squares(bool, detail::TileView<T const>, detail::TileView<T>);   \
+  template double max_modulus(NormPart, detail::TileView<T const>);                         \
+  template ScaledSquares sum_of_squares(NormPart, detail::TileView<T const>);               \
+  template void sums_of_moduli(NormPart, detail::TileView<T const>, double*, double*);
 GRANARY_INSTANTIATE(float, double)
 GRANARY_INSTANTIATE(double, float)
 GRANARY_INSTANTIATE(Kokkos::complex<float>, Kokkos::complex<double>)

@@ -13,25 +13,25 @@ namespace granary::kernels {
 /// B := A, or its conjugate, on one part; the rest of B stays. From and To are both real or both complex; a value that
 /// overflows To becomes infinite.
 template <class From, class To>
-GRANARY_EXPORT void copy(MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b);
+GRANARY_EXPORT void copy(MatrixPart part, bool conjugated, detail::TileView<From const> a, detail::TileView<To> b);
 
 /// One value on the diagonal and one elsewhere, on one part; the rest stays.
 template <class T>
-GRANARY_EXPORT void set(MatrixPart part, T off_diagonal, T diagonal, TileView<T> a);
+GRANARY_EXPORT void set(MatrixPart part, T off_diagonal, T diagonal, detail::TileView<T> a);
 
 /// Zeros the elements outside one part.
 template <class T>
-GRANARY_EXPORT void clear_outside(MatrixPart part, TileView<T> a);
+GRANARY_EXPORT void clear_outside(MatrixPart part, detail::TileView<T> a);
 
 /// B := alpha A + beta B on one part; the rest of B stays. If beta is 0, B's old values do not count.
 template <class T>
-GRANARY_EXPORT void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-                        typename NotDeduced<T>::type beta, TileView<T> b);
+GRANARY_EXPORT void add(MatrixPart part, typename detail::NotDeduced<T>::type alpha, detail::ConstTileView<T> a,
+                        typename detail::NotDeduced<T>::type beta, detail::TileView<T> b);
 
 /// d(j) += Σ_i |a_ij|², or := if it is the `first` tile, for a column d with a row for each column of A. Sums are taken
 /// in T.
 template <class T>
-GRANARY_EXPORT void add_column_squares(bool first, TileView<T const> a, TileView<T> d);
+GRANARY_EXPORT void add_column_squares(bool first, detail::TileView<T const> a, detail::TileView<T> d);
 
 /// A sum of squares that neither overflows nor underflows: scale² sum.
 struct GRANARY_EXPORT ScaledSquares {
@@ -52,16 +52,16 @@ struct GRANARY_EXPORT NormPart {
 
 /// max |a_ij|; NaN if an element is NaN.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT double max_modulus(NormPart part, TileView<T const> a);
+[[nodiscard]] GRANARY_EXPORT double max_modulus(NormPart part, detail::TileView<T const> a);
 
 /// Σ |a_ij|², for the Frobenius norm.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT ScaledSquares sum_of_squares(NormPart part, TileView<T const> a);
+[[nodiscard]] GRANARY_EXPORT ScaledSquares sum_of_squares(NormPart part, detail::TileView<T const> a);
 
 /// columns[j] := Σ_i |a_ij| and, unless `rows` is null, rows[i] := Σ_j |a_ij|. For a Hermitian tile both are equal, and
 /// `rows` is not used.
 template <class T>
-GRANARY_EXPORT void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double* rows);
+GRANARY_EXPORT void sums_of_moduli(NormPart part, detail::TileView<T const> a, double* columns, double* rows);
 
 /// The larger one; NaN if either is NaN.
 [[nodiscard]] inline double max_or_nan(double a, double b) { return a >= b || a != a ? a : b; }

@@ -31,7 +31,7 @@ namespace kernels {
 #if GRANARY_KERNELS_ON_KOKKOSBLAS
 namespace {
 
-using HostDevice = Kokkos::Device<HostExecutionSpace, Kokkos::HostSpace>;
+using HostDevice = Kokkos::Device<detail::HostExecutionSpace, Kokkos::HostSpace>;
 template <class T>
 using BlockView = Kokkos::View<T**, Kokkos::LayoutLeft, HostDevice, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -88,7 +88,7 @@ void multiply_vectors(Op op, T alpha, Block<T const> const& a, Vectors<T const> 
 template <class T>
 [[nodiscard]] bool multiplied_vectors(Op op_a, Op op_b, T alpha, Block<T const> const& a, Block<T const> const& b,
                                       T beta, Block<T> const& c) {
-  auto const conjugates = [](Op op) { return is_complex<T> && op == Op::ConjTrans; };
+  auto const conjugates = [](Op op) { return detail::is_complex<T> && op == Op::ConjTrans; };
   if (conjugates(op_b)) return false;
   bool const b_as_it_is = op_b == Op::NoTrans, a_as_it_is = op_a == Op::NoTrans;
   if (c.cols <= few_vectors) {

@@ -117,10 +117,10 @@ class Tile {
  public:
   Tile(int order, std::uint64_t seed)
       : m_order(order), m_entries(static_cast<std::size_t>(order) * static_cast<std::size_t>(order)) {
-    Random random(seed);
+    detail::Random random(seed);
     for (auto& entry : m_entries) entry = static_cast<T>(2 * random.uniform() - 1);
   }
-  [[nodiscard]] TileView<T> view() { return {m_entries.data(), m_order, m_order, m_order}; }
+  [[nodiscard]] detail::TileView<T> view() { return {m_entries.data(), m_order, m_order, m_order}; }
   [[nodiscard]] double cube() const { return static_cast<double>(m_order) * m_order * m_order; }
 
  private:

@@ -14,7 +14,6 @@
 namespace granary::kernels {
 namespace {
 
-
 // Order of the diagonal blocks that are factored by loops; trsm solves blocks of the same order by loops.
 constexpr int block_order = 32;
 // Columns between the one whose rows are exchanged and the one that is prefetched.
@@ -22,11 +21,11 @@ constexpr int columns_prefetched = 2;
 
 template <class T>
 [[nodiscard]] bool divides(T const& pivot) {
-  return modulus(pivot) >= std::numeric_limits<RealOf<T>>::min();
+  return detail::modulus(pivot) >= std::numeric_limits<detail::RealOf<T>>::min();
 }
 
 template <class T>
-[[nodiscard]] bool divides_everywhere(TileView<T const> const& upper) {
+[[nodiscard]] bool divides_everywhere(detail::TileView<T const> const& upper) {
   for (int j = 0; j < upper.cols; ++j) {
     if (!divides(upper(j, j))) return false;
   }
@@ -45,18 +44,18 @@ void divide(T* entries, int count, T const& pivot) {
 }
 
 template <class T>
-[[nodiscard]] bool is_bad(BadPivot policy, RealOf<T> limit, T const& pivot) {
+[[nodiscard]] bool is_bad(BadPivot policy, detail::RealOf<T> limit, T const& pivot) {
   if (policy == BadPivot::Skip) return pivot == T(0);
-  auto const size = modulus(pivot);
+  auto const size = detail::modulus(pivot);
   return !(size >= limit) || !std::isfinite(size);
 }
 
 // A square block of order <= block_order, in a column-major copy.
 template <class T>
-[[nodiscard]] int factor_block(BadPivot policy, RealOf<T> limit, TileView<T> const& a) {
+[[nodiscard]] int factor_block(BadPivot policy, detail::RealOf<T> limit, detail::TileView<T> const& a) {
   int const n = a.cols;
   std::array<T, std::size_t{block_order} * block_order> memory;
-  TileView<T> const block{memory.data(), n, n, block_order, Layout::ColumnMajor};
+  detail::TileView<T> const block{memory.data(), n, n, block_order, detail::Layout::ColumnMajor};
   copy<T, T>(MatrixPart::All, false, a, block);
   int bad = 0;
   for (int k = 0; k < n; ++k) {
@@ -80,7 +79,7 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] int factor(BadPivot policy, RealOf<T> limit, TileView<T> const& a) {
+[[nodiscard]] int factor(BadPivot policy, detail::RealOf<T> limit, detail::TileView<T> const& a) {
   int const m = a.rows, n = a.cols;
   if (n <= block_order && m >= n) {
     int const bad = factor_block(policy, limit, sub(a, 0, 0, n, n));
@@ -104,7 +103,7 @@ template <class T>
 
 // The slow path of trsm_ru_skip.
 template <class T>
-void solve_skipping(TileView<T const> const& a, TileView<T> const& b) {
+void solve_skipping(detail::TileView<T const> const& a, detail::TileView<T> const& b) {
   int const n = a.cols;
   if (n > block_order) {
     int const h = n / 2;
@@ -125,12 +124,13 @@ void solve_skipping(TileView<T const> const& a, TileView<T> const& b) {
 }  // namespace
 
 template <class T>
-int getrf_nopiv(BadPivot policy, RealOf<typename NotDeduced<T>::type> limit, TileView<T> a) {
-  return factor<T>(policy, std::max(std::numeric_limits<RealOf<T>>::min(), limit), a);  // also if the limit is NaN
+int getrf_nopiv(BadPivot policy, detail::RealOf<typename detail::NotDeduced<T>::type> limit, detail::TileView<T> a) {
+  return factor<T>(policy, std::max(std::numeric_limits<detail::RealOf<T>>::min(), limit),
+                   a);  // also if the limit is NaN
 }
 
 template <class T>
-void trsm_ru_skip(ConstTileView<T> a, TileView<T> b) {
+void trsm_ru_skip(detail::ConstTileView<T> a, detail::TileView<T> b) {
   if (divides_everywhere<T>(a)) {
     trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), a, b);
   } else {
@@ -139,13 +139,13 @@ void trsm_ru_skip(ConstTileView<T> a, TileView<T> b) {
 }
 
 template <class T>
-void swap_rows(TileView<T> a, std::span<RowSwaps<typename NotDeduced<T>::type> const> swaps) {
+void swap_rows(detail::TileView<T> a, std::span<RowSwaps<typename detail::NotDeduced<T>::type> const> swaps) {
   for (auto const& [pairs, b] : swaps) {
     if (a.cols == b.cols && a.layout == b.layout) continue;
     throw InvalidArgument("swap_rows: rows of " + std::to_string(a.cols) + " and " + std::to_string(b.cols) +
                           " columns cannot be exchanged");
   }
-  if (a.layout == Layout::RowMajor) {
+  if (a.layout == detail::Layout::RowMajor) {
     for (auto const& [pairs, b] : swaps) {
       for (auto const& [i, j] : pairs) std::swap_ranges(&a(i, 0), &a(i, 0) + a.cols, &b(j, 0));
     }
@@ -165,10 +165,10 @@ void swap_rows(TileView<T> a, std::span<RowSwaps<typename NotDeduced<T>::type> c
   }
 }
 
-#define GRANARY_INSTANTIATE(T)                                \
-  template int getrf_nopiv(BadPivot, RealOf<T>, TileView<T>); \
-  template void trsm_ru_skip(TileView<T const>, TileView<T>); \
-  template void swap_rows(TileView<T>, std::span<RowSwaps<T> const>);
+#define GRANARY_INSTANTIATE(T)                                                \
+  template int getrf_nopiv(BadPivot, detail::RealOf<T>, detail::TileView<T>); \
+  template void trsm_ru_skip(detail::TileView<T const>, detail::TileView<T>); \
+  template void swap_rows(detail::TileView<T>, std::span<RowSwaps<T> const>);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

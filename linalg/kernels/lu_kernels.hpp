@@ -24,13 +24,14 @@ enum class GRANARY_EXPORT BadPivot {
 /// Recursive: the columns are halved, and TRSM and GEMM update the right half. Diagonal blocks of order 32 are factored
 /// by loops in a copy.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT int getrf_nopiv(BadPivot policy, RealOf<typename NotDeduced<T>::type> limit,
-                                             TileView<T> a);
+[[nodiscard]] GRANARY_EXPORT int getrf_nopiv(BadPivot policy,
+                                             detail::RealOf<typename detail::NotDeduced<T>::type> limit,
+                                             detail::TileView<T> a);
 
 /// B := B U^-1 with the upper triangle U of A, which may have zeros on its diagonal: the columns of B for these are not
 /// divided. m n² flops.
 template <class T>
-GRANARY_EXPORT void trsm_ru_skip(ConstTileView<T> a, TileView<T> b);
+GRANARY_EXPORT void trsm_ru_skip(detail::ConstTileView<T> a, detail::TileView<T> b);
 
 /// Like getrf_nopiv with BadPivot::Skip, for rows in the order of a tournament, with pivots that are not below their
 /// rounding errors; `workspace` has room for A's elements. If the panel is rank-deficient to working precision, a pivot
@@ -39,19 +40,20 @@ GRANARY_EXPORT void trsm_ru_skip(ConstTileView<T> a, TileView<T> b);
 /// of its j terms: A changes by no more than a rounding of that pivot. Exact zeros stay zeros. Returns 0, or k > 0 for
 /// the first of them.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT int getrf_bounded(TileView<T> a, T* workspace);
+[[nodiscard]] GRANARY_EXPORT int getrf_bounded(detail::TileView<T> a, T* workspace);
 
 /// Exchanges of rows of a tile A: row `first` of A with row `second` of B, for each pair in order. B has the layout of
 /// A and as many columns, and may be A.
 template <class T>
 struct GRANARY_EXPORT RowSwaps {
   std::vector<std::pair<int, int>> pairs;
-  TileView<T> b;
+  detail::TileView<T> b;
 };
 
 /// Performs all exchanges in order. Column-major tiles are passed through once, column by column: each column of A
 /// stays in the nearest cache, and those that follow are prefetched.
 template <class T>
-GRANARY_EXPORT void swap_rows(TileView<T> a, std::span<RowSwaps<typename NotDeduced<T>::type> const> swaps);
+GRANARY_EXPORT void swap_rows(detail::TileView<T> a,
+                              std::span<RowSwaps<typename detail::NotDeduced<T>::type> const> swaps);
 
 }  // namespace granary::kernels

@@ -11,10 +11,9 @@
 namespace granary::kernels {
 namespace {
 
-
 // Factors A, column-major; the pivots are counted from the first row of A.
 template <class T>
-int factor_in_place(TileView<T> const& a, int* pivots) {
+int factor_in_place(detail::TileView<T> const& a, int* pivots) {
   int const count = std::min(a.rows, a.cols);
   int const zero = blas::getrf(a.rows, a.cols, a.data, a.ld, pivots);
   for (int s = 0; s < count; ++s) {
@@ -27,19 +26,20 @@ int factor_in_place(TileView<T> const& a, int* pivots) {
 }  // namespace
 
 template <class T>
-TileView<T> as_one(std::span<TileView<T> const> tiles) {
+detail::TileView<T> as_one(std::span<detail::TileView<T> const> tiles) {
   auto all = tiles.front();
   for (std::size_t i = 1; i < tiles.size(); ++i) {
-    auto const step = all.layout == Layout::ColumnMajor ? std::ptrdiff_t{1} : static_cast<std::ptrdiff_t>(all.ld);
+    auto const step =
+        all.layout == detail::Layout::ColumnMajor ? std::ptrdiff_t{1} : static_cast<std::ptrdiff_t>(all.ld);
     if (tiles[i].data != all.data + all.rows * step || tiles[i].ld != all.ld) return {};
     all.rows += tiles[i].rows;
   }
   // A column must not reach into the next one.
-  return all.layout == Layout::ColumnMajor && all.ld < all.rows ? TileView<T>{} : all;
+  return all.layout == detail::Layout::ColumnMajor && all.ld < all.rows ? detail::TileView<T>{} : all;
 }
 
 template <class T>
-Panel<T>::Panel(std::span<TileView<T> const> tiles, T* workspace, int* pivots)
+Panel<T>::Panel(std::span<detail::TileView<T> const> tiles, T* workspace, int* pivots)
     : m_tiles(tiles.begin(), tiles.end()), m_workspace(workspace), m_pivots(pivots) {
   if (auto const all = as_one(tiles); all.data != nullptr) m_tiles.assign(1, all);
   m_height = m_tiles.front().rows;
@@ -73,11 +73,11 @@ int Panel<T>::factor_block(int first, int end) {
   bool const in_place = is_one_block();
   int const rows = m_rows - first, cols = end - first;
   auto const block =
-      in_place ? sub(m_tiles.front(), first, first, rows, cols) : TileView<T>{m_workspace, rows, cols, rows};
+      in_place ? sub(m_tiles.front(), first, first, rows, cols) : detail::TileView<T>{m_workspace, rows, cols, rows};
   auto const each = [&](auto&& copy_rows) {
     int above = 0;
     if (in_place) return;
-    for_rows(first, [&](TileView<T> const& part) {
+    for_rows(first, [&](detail::TileView<T> const& part) {
       copy_rows(sub(part, 0, first, part.rows, cols), sub(block, above, 0, part.rows, cols));
       above += part.rows;
     });
@@ -96,7 +96,7 @@ void Panel<T>::update(int first, int end, int left, int right) {
   auto const& top = m_tiles.front();
   auto const u = sub(top, first, left, done, cols);
   trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), sub(top, first, first, done, done), u);
-  for_rows(end, [&](TileView<T> const& part) {
+  for_rows(end, [&](detail::TileView<T> const& part) {
     gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), sub(part, 0, first, part.rows, done), u, T(1),
             sub(part, 0, left, part.rows, cols));
   });
@@ -106,7 +106,7 @@ template <class T>
 void Panel<T>::exchange(int first, int end, int left, int right) {
   auto const& top = m_tiles.front();
   auto const row_of = [&](int row) { return std::pair(static_cast<std::size_t>(row / m_height), row % m_height); };
-  if (top.layout == Layout::RowMajor) {
+  if (top.layout == detail::Layout::RowMajor) {
     for (int s = first; s < end; ++s) {
       auto const [tile, row] = row_of(m_pivots[s]);
       auto* const slot = &top(s, left);
@@ -123,7 +123,8 @@ void Panel<T>::exchange(int first, int end, int left, int right) {
 }
 
 template <class T>
-PanelPivots getrf_panel(std::span<TileView<T> const> tiles, typename NotDeduced<T>::type* workspace, int block) {
+PanelPivots getrf_panel(std::span<detail::TileView<T> const> tiles, typename detail::NotDeduced<T>::type* workspace,
+                        int block) {
   PanelPivots result;
   result.pivots.resize(static_cast<std::size_t>(tiles.front().cols));
   Panel<T> panel(tiles, workspace, result.pivots.data());
@@ -142,10 +143,10 @@ PanelPivots getrf_panel(std::span<TileView<T> const> tiles, typename NotDeduced<
   return result;
 }
 
-#define GRANARY_INSTANTIATE(T)                               \
-  template class Panel<T>;                                   \
-  template TileView<T> as_one(std::span<TileView<T> const>); \
-  template PanelPivots getrf_panel(std::span<TileView<T> const>, std::add_pointer_t<T>, int);
+#define GRANARY_INSTANTIATE(T)                                               \
+  template class Panel<T>;                                                   \
+  template detail::TileView<T> as_one(std::span<detail::TileView<T> const>); \
+  template PanelPivots getrf_panel(std::span<detail::TileView<T> const>, std::add_pointer_t<T>, int);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

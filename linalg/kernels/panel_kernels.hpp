@@ -20,7 +20,7 @@ class GRANARY_EXPORT Panel {
  public:
   /// `pivots`, one for each column, LAPACK's but from 0, and the workspace outlive the panel; the latter has room for
   /// panel_block columns of all tiles.
-  Panel(std::span<TileView<T> const> tiles, T* workspace, int* pivots);
+  Panel(std::span<detail::TileView<T> const> tiles, T* workspace, int* pivots);
 
   [[nodiscard]] int rows() const { return m_rows; }
   [[nodiscard]] int cols() const { return m_tiles.front().cols; }
@@ -41,10 +41,10 @@ class GRANARY_EXPORT Panel {
   int factor_block(int first, int end);
   // LAPACK can factor it where it is.
   [[nodiscard]] bool is_one_block() const {
-    return m_tiles.size() == 1 && m_tiles.front().layout == Layout::ColumnMajor;
+    return m_tiles.size() == 1 && m_tiles.front().layout == detail::Layout::ColumnMajor;
   }
 
-  std::vector<TileView<T>> m_tiles;
+  std::vector<detail::TileView<T>> m_tiles;
   T* m_workspace;
   int* m_pivots;
   int m_height;  // of all tiles but the last
@@ -59,12 +59,12 @@ struct GRANARY_EXPORT PanelPivots {
 /// A := P L U of a panel of any shape, by blocks of `block` columns: each block is factored and updates the later ones,
 /// one by one, so that tasks on these blocks compute the same bits. m n² - n³/3 flops.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT PanelPivots getrf_panel(std::span<TileView<T> const> tiles,
-                                                     typename NotDeduced<T>::type* workspace, int block);
+[[nodiscard]] GRANARY_EXPORT PanelPivots getrf_panel(std::span<detail::TileView<T> const> tiles,
+                                                     typename detail::NotDeduced<T>::type* workspace, int block);
 
 /// The tiles of a stack, one below the other, as one tile, if they follow each other in memory; else one without
 /// elements and `data` null.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT TileView<T> as_one(std::span<TileView<T> const> tiles);
+[[nodiscard]] GRANARY_EXPORT detail::TileView<T> as_one(std::span<detail::TileView<T> const> tiles);
 
 }  // namespace granary::kernels

@@ -15,13 +15,13 @@
 namespace granary::kernels {
 
 template <class T>
-[[nodiscard]] bool row_major(TileView<T> const& tile) {
-  return tile.layout == Layout::RowMajor;
+[[nodiscard]] bool row_major(detail::TileView<T> const& tile) {
+  return tile.layout == detail::Layout::RowMajor;
 }
 
 /// A part of a tile, in its memory.
 template <class T>
-[[nodiscard]] TileView<T> sub(TileView<T> const& a, int row, int col, int rows, int cols) {
+[[nodiscard]] detail::TileView<T> sub(detail::TileView<T> const& a, int row, int col, int rows, int cols) {
   auto const offset =
       row_major(a) ? static_cast<std::ptrdiff_t>(row) * a.ld + col : row + static_cast<std::ptrdiff_t>(col) * a.ld;
   return {a.data + offset, rows, cols, a.ld, a.layout};
@@ -33,7 +33,7 @@ template <class T>
 
 /// The memory of a tile as a column-major matrix: the tile, or its transpose if the tile is row-major.
 template <class T>
-[[nodiscard]] Block<T> stored(char const* kernel, TileView<T> const& tile) {
+[[nodiscard]] Block<T> stored(char const* kernel, detail::TileView<T> const& tile) {
   bool const by_rows = row_major(tile);
   Block<T> const block{tile.data, by_rows ? tile.cols : tile.rows, by_rows ? tile.rows : tile.cols, tile.ld};
   if (tile.rows < 0 || tile.cols < 0 || tile.ld < block.rows || tile.ld < 1) {
@@ -63,11 +63,11 @@ struct StoredOp {
 
 /// op(tile) in terms of the column-major matrix in the tile's memory.
 template <class T>
-[[nodiscard]] StoredOp stored_op(Op op, TileView<T> const& tile) {
+[[nodiscard]] StoredOp stored_op(Op op, detail::TileView<T> const& tile) {
   if (!row_major(tile)) return {op};
   // The memory holds X^T: X is its transpose, X^T itself, X^H its conjugate.
   if (op == Op::NoTrans) return {Op::Trans};
-  return {Op::NoTrans, op == Op::ConjTrans && is_complex<std::remove_const_t<T>>};
+  return {Op::NoTrans, op == Op::ConjTrans && detail::is_complex<std::remove_const_t<T>>};
 }
 
 /// conj(X), column by column.
@@ -77,7 +77,7 @@ template <class T>
   copy.reserve(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.cols));
   for (int j = 0; j < x.cols; ++j) {
     T const* const column = x.sub(0, j, x.rows, 1).data;
-    for (int i = 0; i < x.rows; ++i) copy.push_back(conjugate(column[i]));
+    for (int i = 0; i < x.rows; ++i) copy.push_back(detail::conjugate(column[i]));
   }
   return copy;
 }
@@ -87,7 +87,7 @@ template <class T>
 void conjugate_in_place(Block<T> x) {
   for (int j = 0; j < x.cols; ++j) {
     T* const column = x.sub(0, j, x.rows, 1).data;
-    for (int i = 0; i < x.rows; ++i) column[i] = conjugate(column[i]);
+    for (int i = 0; i < x.rows; ++i) column[i] = detail::conjugate(column[i]);
   }
 }
 template <class T>

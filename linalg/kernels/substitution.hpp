@@ -28,13 +28,13 @@ class Substitution {
         m_alpha(alpha) {
     auto const element = [&](int row, int col) {
       T const stored = *(op == Op::NoTrans ? a.sub(row, col, 1, 1) : a.sub(col, row, 1, 1)).data;
-      return op == Op::ConjTrans ? conjugate(stored) : stored;
+      return op == Op::ConjTrans ? detail::conjugate(stored) : stored;
     };
     for (int p = 0; p < m_order; ++p) {
       for (int q = 0; q < p; ++q) {
         T const factor = m_left ? element(place(p), place(q)) : element(place(q), place(p));
-        m_real[p][q] = real_part(factor);
-        if constexpr (is_complex<T>) m_imaginary[p][q] = factor.imag();
+        m_real[p][q] = detail::real_part(factor);
+        if constexpr (detail::is_complex<T>) m_imaginary[p][q] = factor.imag();
       }
       if (m_unit) continue;
       m_pivot[p] = element(place(p), place(p));
@@ -53,10 +53,10 @@ class Substitution {
   }
 
  private:
-  using R = RealOf<T>;
+  using R = detail::RealOf<T>;
   using Vector [[gnu::vector_size(64)]] = R;
   static constexpr int width = 64 / sizeof(R);  ///< right-hand sides at a time
-  static constexpr int parts = is_complex<T> ? 2 : 1;
+  static constexpr int parts = detail::is_complex<T> ? 2 : 1;
   static constexpr int group = 4;  ///< unknowns whose sums are in registers together
   static constexpr int chunk =
       8;  ///< products that are added before they are subtracted: fewer large terms are rounded
@@ -86,7 +86,7 @@ class Substitution {
     return m_left ? b.data + place(p) + static_cast<std::ptrdiff_t>(side) * b.ld
                   : b.data + side + static_cast<std::ptrdiff_t>(place(p)) * b.ld;
   }
-  [[nodiscard]] bool in_memory_order(int count) const { return !m_left && !is_complex<T> && count == width; }
+  [[nodiscard]] bool in_memory_order(int count) const { return !m_left && !detail::is_complex<T> && count == width; }
 
   [[gnu::always_inline]] inline void load(Block<T> const& b, int first, int count, Unknown* x) const {
     std::ptrdiff_t const step = m_left ? b.ld : 1;
@@ -97,8 +97,8 @@ class Substitution {
         continue;
       }
       for (int w = 0; w < count; ++w) {
-        x[p].part[0][w] = real_part(from[w * step]);
-        if constexpr (is_complex<T>) x[p].part[1][w] = from[w * step].imag();
+        x[p].part[0][w] = detail::real_part(from[w * step]);
+        if constexpr (detail::is_complex<T>) x[p].part[1][w] = from[w * step].imag();
       }
     }
     if (m_alpha == T(1)) return;
@@ -114,7 +114,7 @@ class Substitution {
         continue;
       }
       for (int w = 0; w < count; ++w) {
-        if constexpr (is_complex<T>) {
+        if constexpr (detail::is_complex<T>) {
           to[w * step] = T(x[p].part[0][w], x[p].part[1][w]);
         } else {
           to[w * step] = x[p].part[0][w];
@@ -147,7 +147,7 @@ class Substitution {
 
   [[gnu::always_inline]] inline void add(int p, int q, Unknown const& known, Unknown& sum) const {
     sum.part[0] += m_real[p][q] * known.part[0];
-    if constexpr (is_complex<T>) {
+    if constexpr (detail::is_complex<T>) {
       sum.part[0] -= m_imaginary[p][q] * known.part[1];
       sum.part[1] += m_real[p][q] * known.part[1];
       sum.part[1] += m_imaginary[p][q] * known.part[0];
@@ -155,7 +155,7 @@ class Substitution {
   }
 
   [[gnu::always_inline]] inline static void scale(Unknown& x, T const& factor) {
-    if constexpr (is_complex<T>) {
+    if constexpr (detail::is_complex<T>) {
       Vector const real = x.part[0];
       x.part[0] = real * factor.real() - x.part[1] * factor.imag();
       x.part[1] = real * factor.imag() + x.part[1] * factor.real();
@@ -167,7 +167,7 @@ class Substitution {
   [[gnu::always_inline]] inline void divide(Unknown& x, T const& pivot) const {
     if (m_reciprocals) return scale(x, pivot);
     for (int w = 0; w < width; ++w) {
-      if constexpr (is_complex<T>) {
+      if constexpr (detail::is_complex<T>) {
         T const quotient = T(x.part[0][w], x.part[1][w]) / pivot;
         x.part[0][w] = quotient.real();
         x.part[1][w] = quotient.imag();
@@ -180,7 +180,7 @@ class Substitution {
   /// False if the reciprocal loses digits or overflows.
   [[nodiscard]] static bool has_reciprocal(T const& pivot) {
     constexpr R least = 4 * std::numeric_limits<R>::min();
-    R const size = modulus(pivot);
+    R const size = detail::modulus(pivot);
     return size >= least && size <= 1 / least;
   }
 
@@ -189,7 +189,7 @@ class Substitution {
   T m_alpha;
   // The coefficients in the order of the steps.
   R m_real[largest_order][largest_order] = {};
-  R m_imaginary[is_complex<T> ? largest_order : 1][largest_order] = {};
+  R m_imaginary[detail::is_complex<T> ? largest_order : 1][largest_order] = {};
   T m_pivot[largest_order] = {};  ///< or their reciprocals
 };
 

@@ -10,7 +10,6 @@
 namespace granary::kernels {
 namespace {
 
-
 /// Columns (rows) of an operand that are copied at a time if no BLAS flag fits: a small part of a tile.
 constexpr int panel = 64;
 
@@ -44,7 +43,7 @@ void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T c
 
 /// Rows [i, i + rows) and columns [j, j + cols).
 template <class T>
-[[nodiscard]] TileView<T> part_of(TileView<T> x, int i, int j, int rows, int cols) {
+[[nodiscard]] detail::TileView<T> part_of(detail::TileView<T> x, int i, int j, int rows, int cols) {
   bool const by_rows = row_major(x);
   auto const offset = static_cast<std::ptrdiff_t>(by_rows ? i : j) * x.ld + (by_rows ? j : i);
   return {x.data + offset, rows, cols, x.ld, x.layout};
@@ -52,15 +51,15 @@ template <class T>
 
 /// A copy of a diagonal block of a Hermitian tile, with both triangles.
 template <class T>
-[[nodiscard]] std::vector<T> hermitian_block(Uplo uplo, TileView<T const> a, int first, int order) {
+[[nodiscard]] std::vector<T> hermitian_block(Uplo uplo, detail::TileView<T const> a, int first, int order) {
   std::vector<T> full(static_cast<std::size_t>(order) * static_cast<std::size_t>(order));
-  TileView<T> const block{full.data(), order, order, order};
+  detail::TileView<T> const block{full.data(), order, order, order};
   for (int j = 0; j < order; ++j) {
-    block(j, j) = T(real_part(a(first + j, first + j)));
+    block(j, j) = T(detail::real_part(a(first + j, first + j)));
     for (int i = j + 1; i < order; ++i) {
-      T const below = uplo == Uplo::Lower ? a(first + i, first + j) : conjugate(a(first + j, first + i));
+      T const below = uplo == Uplo::Lower ? a(first + i, first + j) : detail::conjugate(a(first + j, first + i));
       block(i, j) = below;
-      block(j, i) = conjugate(below);
+      block(j, i) = detail::conjugate(below);
     }
   }
   return full;
@@ -68,13 +67,15 @@ template <class T>
 
 /// C := alpha A B + beta C or alpha B A + beta C with A Hermitian, in any layout, as products with blocks of A.
 template <class T>
-void hemm_by_blocks(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta, TileView<T> c) {
+void hemm_by_blocks(Side side, Uplo uplo, T alpha, detail::TileView<T const> a, detail::TileView<T const> b, T beta,
+                    detail::TileView<T> c) {
   bool const left = side == Side::Left;
   auto const lines = [&](auto x, int first, int count) {
     return left ? part_of(x, first, 0, count, x.cols) : part_of(x, 0, first, x.rows, count);
   };
   // C(to) := alpha op(A) B(from) + factor C(to), or with the product reversed
-  auto const multiply_block = [&](TileView<T const> block, Op op, TileView<T const> from, T factor, TileView<T> to) {
+  auto const multiply_block = [&](detail::TileView<T const> block, Op op, detail::TileView<T const> from, T factor,
+                                  detail::TileView<T> to) {
     if (left) {
       gemm(op, Op::NoTrans, alpha, block, from, factor, to);
     } else {
@@ -103,8 +104,8 @@ struct HostBlas : BlockBlas {
     kernels::multiply<T>(op_a, op_b, alpha, a, b, beta, c);
   }
   template <class T>
-  void hemm_mixed(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta,
-                  TileView<T> c) const {
+  void hemm_mixed(Side side, Uplo uplo, T alpha, detail::TileView<T const> a, detail::TileView<T const> b, T beta,
+                  detail::TileView<T> c) const {
     hemm_by_blocks<T>(side, uplo, alpha, a, b, beta, c);
   }
   template <class T>
@@ -116,34 +117,34 @@ struct HostBlas : BlockBlas {
 }  // namespace
 
 template <class T>
-void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
-          TileView<T> c) {
+void syrk(Uplo uplo, Op op, typename detail::NotDeduced<T>::type alpha, detail::ConstTileView<T> a,
+          typename detail::NotDeduced<T>::type beta, detail::TileView<T> c) {
   by_flags::syrk<HostBlas, T>({}, uplo, op, alpha, a, beta, c);
 }
 
 template <class T>
-void herk(Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
-          RealOf<typename NotDeduced<T>::type> beta, TileView<T> c) {
+void herk(Uplo uplo, Op op, detail::RealOf<typename detail::NotDeduced<T>::type> alpha, detail::ConstTileView<T> a,
+          detail::RealOf<typename detail::NotDeduced<T>::type> beta, detail::TileView<T> c) {
   by_flags::herk<HostBlas, T>({}, uplo, op, alpha, a, beta, c);
 }
 
 template <class T>
-void hemm(Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
-          typename NotDeduced<T>::type beta, TileView<T> c) {
+void hemm(Side side, Uplo uplo, typename detail::NotDeduced<T>::type alpha, detail::ConstTileView<T> a,
+          detail::ConstTileView<T> b, typename detail::NotDeduced<T>::type beta, detail::TileView<T> c) {
   by_flags::hemm<HostBlas, T>({}, side, uplo, alpha, a, b, beta, c);
 }
 
 template <class T>
-void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
-          typename NotDeduced<T>::type beta, TileView<T> c) {
+void gemm(Op op_a, Op op_b, typename detail::NotDeduced<T>::type alpha, detail::ConstTileView<T> a,
+          detail::ConstTileView<T> b, typename detail::NotDeduced<T>::type beta, detail::TileView<T> c) {
   by_flags::gemm<HostBlas, T>({}, op_a, op_b, alpha, a, b, beta, c);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                             \
-  template void syrk(Uplo, Op, T, TileView<T const>, T, TileView<T>);                      \
-  template void herk(Uplo, Op, RealOf<T>, TileView<T const>, RealOf<T>, TileView<T>);      \
-  template void hemm(Side, Uplo, T, TileView<T const>, TileView<T const>, T, TileView<T>); \
-  template void gemm(Op, Op, T, TileView<T const>, TileView<T const>, T, TileView<T>);
+#define GRANARY_INSTANTIATE(T)                                                                                        \
+  template void syrk(Uplo, Op, T, detail::TileView<T const>, T, detail::TileView<T>);                                 \
+  template void herk(Uplo, Op, detail::RealOf<T>, detail::TileView<T const>, detail::RealOf<T>, detail::TileView<T>); \
+  template void hemm(Side, Uplo, T, detail::TileView<T const>, detail::TileView<T const>, T, detail::TileView<T>);    \
+  template void gemm(Op, Op, T, detail::TileView<T const>, detail::TileView<T const>, T, detail::TileView<T>);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

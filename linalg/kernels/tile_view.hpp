@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace granary {
+namespace granary::detail {
 
 /// A rows x cols matrix in memory, without ownership; ld is the distance in entries between two columns (column-major)
 /// or two rows (row-major).
@@ -39,4 +39,4 @@ struct GRANARY_EXPORT NotDeduced {
 template <class T>
 using ConstTileView = typename NotDeduced<TileView<T const>>::type;
 
-}  // namespace granary
+}  // namespace granary::detail

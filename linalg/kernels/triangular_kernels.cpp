@@ -49,7 +49,7 @@ void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Bl
 template <class T>
 [[nodiscard]] int first_nan_pivot(Block<T const> factor, int count) {
   for (int k = 0; k < count; ++k) {
-    if (std::isnan(real_part(*factor.sub(k, k, 1, 1).data))) return k + 1;
+    if (std::isnan(detail::real_part(*factor.sub(k, k, 1, 1).data))) return k + 1;
   }
   return 0;
 }
@@ -101,38 +101,38 @@ struct HostLapack : BlockBlas {
 }  // namespace
 
 template <class T>
-int potrf(Uplo uplo, TileView<T> a) {
+int potrf(Uplo uplo, detail::TileView<T> a) {
   return by_flags::potrf<HostLapack, T>({}, uplo, a);
 }
 
 template <class T>
-int trtri(Uplo uplo, Diag diag, TileView<T> a) {
+int trtri(Uplo uplo, Diag diag, detail::TileView<T> a) {
   return by_flags::trtri<HostLapack, T>({}, uplo, diag, a);
 }
 
 template <class T>
-void lauum(Uplo uplo, TileView<T> a) {
+void lauum(Uplo uplo, detail::TileView<T> a) {
   by_flags::lauum<HostLapack, T>({}, uplo, a);
 }
 
 template <class T>
-void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          TileView<T> b) {
+void trsm(Side side, Uplo uplo, Op op, Diag diag, typename detail::NotDeduced<T>::type alpha,
+          detail::ConstTileView<T> a, detail::TileView<T> b) {
   by_flags::trsm<HostLapack, T>({}, side, uplo, op, diag, alpha, a, b);
 }
 
 template <class T>
-void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          TileView<T> b) {
+void trmm(Side side, Uplo uplo, Op op, Diag diag, typename detail::NotDeduced<T>::type alpha,
+          detail::ConstTileView<T> a, detail::TileView<T> b) {
   by_flags::trmm<HostLapack, T>({}, side, uplo, op, diag, alpha, a, b);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                 \
-  template int potrf(Uplo, TileView<T>);                                       \
-  template int trtri(Uplo, Diag, TileView<T>);                                 \
-  template void lauum(Uplo, TileView<T>);                                      \
-  template void trsm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>); \
-  template void trmm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);
+#define GRANARY_INSTANTIATE(T)                                                                 \
+  template int potrf(Uplo, detail::TileView<T>);                                               \
+  template int trtri(Uplo, Diag, detail::TileView<T>);                                         \
+  template void lauum(Uplo, detail::TileView<T>);                                              \
+  template void trsm(Side, Uplo, Op, Diag, T, detail::TileView<T const>, detail::TileView<T>); \
+  template void trmm(Side, Uplo, Op, Diag, T, detail::TileView<T const>, detail::TileView<T>);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core with
 /// tiles of 512 (bench/kernels).
@@ -60,4 +60,4 @@ class GRANARY_EXPORT CholeskyPriorities {
   CholeskyTimes m_times;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

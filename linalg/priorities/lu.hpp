@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace granary {
+namespace granary::detail {
 
 /// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core with
 /// tiles of 512.
@@ -72,4 +72,4 @@ class GRANARY_EXPORT LuPriorities {
   return static_cast<std::int64_t>((grid.tile_cols() - column) * grid.diagonal() + grid.diagonal() - step);
 }
 
-}  // namespace granary
+}  // namespace granary::detail

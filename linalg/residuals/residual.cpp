@@ -15,21 +15,21 @@ using detail::ColumnSums;
 using detail::DifferenceSums;
 using detail::TileRange;
 
-TileRef transposed(TileRef const& tile) { return {tile.transposed(), tile.data}; }
+detail::TileRef transposed(detail::TileRef const& tile) { return {tile.transposed(), tile.data}; }
 
 // One tile of L L^H per call, with L the lower form of the factor: see CholeskyTasks.
 template <class T>
 class CholeskyProduct {
  public:
-  CholeskyProduct(TaskEmitter& tasks, TiledMatrix<T> const& l) : m_tasks(tasks), m_l(l) {}
+  CholeskyProduct(TaskEmitter& tasks, detail::TiledMatrix<T> const& l) : m_tasks(tasks), m_l(l) {}
 
   // R := L(i,j) L(j,j)^H
-  void start(std::uint64_t i, std::uint64_t j, TileRef const& r) {
+  void start(std::uint64_t i, std::uint64_t j, detail::TileRef const& r) {
     detail::start<T>(m_tasks, i == j ? detail::Start::Lower : detail::Start::All, m_l(i, j), r);
     tiles::trmm(m_tasks, Side::Right, Uplo::Lower, Op::ConjTrans, Diag::NonUnit, T(1), m_l(j, j), r);
   }
   // R := R + L(i,k) L(j,k)^H
-  void add(std::uint64_t i, std::uint64_t j, std::uint64_t k, TileRef const& r) {
+  void add(std::uint64_t i, std::uint64_t j, std::uint64_t k, detail::TileRef const& r) {
     if (i == j) {
       tiles::herk<T>(m_tasks, Uplo::Lower, Op::NoTrans, 1, m_l(i, k), 1, r);
     } else {
@@ -39,12 +39,12 @@ class CholeskyProduct {
 
  private:
   TaskEmitter& m_tasks;
-  TiledMatrix<T> const& m_l;
+  detail::TiledMatrix<T> const& m_l;
 };
 
 }  // namespace
 
-std::uint64_t residual_block(TileGrid const& grid, Bytes tile_bytes, Bytes memory) {
+std::uint64_t residual_block(detail::TileGrid const& grid, Bytes tile_bytes, Bytes memory) {
   std::uint64_t block = 1;
   auto const tiles = memory / tile_bytes;
   auto const most = std::max(grid.tile_rows(), grid.tile_cols());
@@ -53,8 +53,8 @@ std::uint64_t residual_block(TileGrid const& grid, Bytes tile_bytes, Bytes memor
 }
 
 template <class T>
-void submit_potrf_residual(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMatrix<T> const& factor, Bytes memory,
-                           ResidualData const& results) {
+void submit_potrf_residual(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, detail::TiledMatrix<T> const& factor,
+                           Bytes memory, detail::ResidualData const& results) {
   auto const& grid = a.grid();
   detail::require_fit("potrf_residual", grid == factor.grid() && grid.rows == grid.cols,
                       {{"A", a}, {"the factor", factor}});
@@ -86,12 +86,12 @@ namespace {
 
 // A tile of op(A): the stored tile, which may have to be transposed.
 struct LeftTile {
-  TileRef tile;
+  detail::TileRef tile;
   Op op;
   MatrixPart stored = MatrixPart::All;  // a triangle for a Hermitian tile
 };
 template <class T>
-LeftTile left_tile(TiledMatrix<T> const& a, Op op, std::uint64_t i, std::uint64_t k) {
+LeftTile left_tile(detail::TiledMatrix<T> const& a, Op op, std::uint64_t i, std::uint64_t k) {
   if (a.part() == MatrixPart::All) return {op == Op::NoTrans ? a(i, k) : a(k, i), op};
   if (i == k) return {a(i, i), Op::NoTrans, a.part()};
   if (holds(a.part(), i, k)) return {a(i, k), Op::NoTrans};
@@ -100,7 +100,7 @@ LeftTile left_tile(TiledMatrix<T> const& a, Op op, std::uint64_t i, std::uint64_
 
 // R := [R +] op(A)(i,k) X(k,j)
 template <class T>
-void multiply(TaskEmitter& tasks, LeftTile const& a, TileRef const& x, bool first, TileRef const& r) {
+void multiply(TaskEmitter& tasks, LeftTile const& a, detail::TileRef const& x, bool first, detail::TileRef const& r) {
   T const beta = first ? T(0) : T(1);
   if (a.stored == MatrixPart::All) {
     tiles::gemm(tasks, a.op, Op::NoTrans, T(1), a.tile, x, beta, r);
@@ -111,7 +111,8 @@ void multiply(TaskEmitter& tasks, LeftTile const& a, TileRef const& x, bool firs
 }
 
 template <class T>
-void check_solve(Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& x, TiledMatrix<T> const& b) {
+void check_solve(Op op, detail::TiledMatrix<T> const& a, detail::TiledMatrix<T> const& x,
+                 detail::TiledMatrix<T> const& b) {
   constexpr char const* name = "solve_residual";
   auto const shape = detail::op_grid(op, a.grid());
   bool const fit = shape.cols == x.grid().rows && shape.rows == b.grid().rows && x.grid().cols == b.grid().cols &&
@@ -120,7 +121,7 @@ void check_solve(Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& x, TiledM
   if (x.part() != MatrixPart::All || b.part() != MatrixPart::All) {
     throw InvalidArgument("solve_residual needs all of X and B, not a triangle");
   }
-  if (a.part() != MatrixPart::All && is_complex<T> && op == Op::Trans) {
+  if (a.part() != MatrixPart::All && detail::is_complex<T> && op == Op::Trans) {
     throw InvalidArgument(
         "solve_residual does not cover the transpose of a Hermitian matrix; its conjugate transpose "
         "is the matrix itself");
@@ -130,8 +131,8 @@ void check_solve(Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& x, TiledM
 }  // namespace
 
 template <class T>
-void submit_solve_residual(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& x,
-                           TiledMatrix<T> const& b, Bytes memory, ResidualData const& results) {
+void submit_solve_residual(TaskEmitter& tasks, Op op, detail::TiledMatrix<T> const& a, detail::TiledMatrix<T> const& x,
+                           detail::TiledMatrix<T> const& b, Bytes memory, detail::ResidualData const& results) {
   check_solve(op, a, x, b);
   if (!results.columns.empty() && results.columns.size() != b.grid().tile_cols()) {
     throw InvalidArgument("solve_residual has data for " + std::to_string(results.columns.size()) +
@@ -168,17 +169,17 @@ void submit_solve_residual(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, T
 
 template <class T>
 double scaled_residual(double residual, double norm, std::uint64_t n) {
-  constexpr double epsilon = std::numeric_limits<RealOf<T>>::epsilon() / 2;
+  constexpr double epsilon = std::numeric_limits<detail::RealOf<T>>::epsilon() / 2;
   if (residual == 0) return 0;
   if (norm == 0) return 1 / epsilon;
   return residual / norm / static_cast<double>(n) / epsilon;
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                           \
-  template void submit_potrf_residual(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, Bytes, \
-                                      ResidualData const&);                                              \
-  template void submit_solve_residual(TaskEmitter&, Op, TiledMatrix<T> const&, TiledMatrix<T> const&,    \
-                                      TiledMatrix<T> const&, Bytes, ResidualData const&);                \
+#define GRANARY_INSTANTIATE(T)                                                                                        \
+  template void submit_potrf_residual(TaskEmitter&, detail::TiledMatrix<T> const&, detail::TiledMatrix<T> const&,     \
+                                      Bytes, detail::ResidualData const&);                                            \
+  template void submit_solve_residual(TaskEmitter&, Op, detail::TiledMatrix<T> const&, detail::TiledMatrix<T> const&, \
+                                      detail::TiledMatrix<T> const&, Bytes, detail::ResidualData const&);             \
   template double scaled_residual<T>(double, double, std::uint64_t);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// Data of one double each that the tasks overwrite. Pass their values to scaled_residual().
 struct GRANARY_EXPORT ResidualData {
@@ -17,4 +17,4 @@ struct GRANARY_EXPORT ResidualData {
   std::vector<DataId> columns = {};
 };
 
-}  // namespace granary
+}  // namespace granary::detail

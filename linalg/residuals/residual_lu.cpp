@@ -18,11 +18,11 @@ using detail::TileRange;
 template <class T>
 class LuProduct {
  public:
-  LuProduct(TaskEmitter& tasks, TiledMatrix<T> const& lu) : m_tasks(tasks), m_lu(lu) {}
+  LuProduct(TaskEmitter& tasks, detail::TiledMatrix<T> const& lu) : m_tasks(tasks), m_lu(lu) {}
 
   // R := L(i,k) U(k,j), k the smaller of i and j. On the diagonal, the square factor is the triangular operand; the
   // other one may be a trapezoid.
-  void start(std::uint64_t i, std::uint64_t j, TileRef const& r) {
+  void start(std::uint64_t i, std::uint64_t j, detail::TileRef const& r) {
     auto const part = i != j ? detail::Start::All : r.rows >= r.cols ? detail::Start::UnitLower : detail::Start::Upper;
     auto const k = std::min(i, j);
     detail::start<T>(m_tasks, part, m_lu(i, j), r);
@@ -33,17 +33,17 @@ class LuProduct {
     }
   }
   // R := R + L(i,k) U(k,j)
-  void add(std::uint64_t i, std::uint64_t j, std::uint64_t k, TileRef const& r) {
+  void add(std::uint64_t i, std::uint64_t j, std::uint64_t k, detail::TileRef const& r) {
     tiles::gemm(m_tasks, Op::NoTrans, Op::NoTrans, T(1), m_lu(i, k), m_lu(k, j), T(1), r);
   }
 
  private:
   TaskEmitter& m_tasks;
-  TiledMatrix<T> const& m_lu;
+  detail::TiledMatrix<T> const& m_lu;
 };
 
 // Whole tile columns of accumulators, with a tile row of U and some tiles of L.
-std::uint64_t column_block(TileGrid const& grid, Bytes tile_bytes, Bytes memory) {
+std::uint64_t column_block(detail::TileGrid const& grid, Bytes tile_bytes, Bytes memory) {
   auto const tiles = memory / tile_bytes;
   auto const fitting = tiles > 4 ? (tiles - 4) / (grid.tile_rows() + 1) : 0;
   return std::clamp<std::uint64_t>(fitting, 1, grid.tile_cols());
@@ -52,8 +52,8 @@ std::uint64_t column_block(TileGrid const& grid, Bytes tile_bytes, Bytes memory)
 }  // namespace
 
 template <class T>
-void submit_getrf_residual(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMatrix<T> const& lu,
-                           PivotData const* pivots, Bytes memory, ResidualData const& results) {
+void submit_getrf_residual(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, detail::TiledMatrix<T> const& lu,
+                           detail::PivotData const* pivots, Bytes memory, detail::ResidualData const& results) {
   auto const& grid = a.grid();
   detail::require_fit("getrf_residual", grid == lu.grid(), {{"A", a}, {"the factors", lu}});
   detail::require_part("getrf_residual", {"A", a}, MatrixPart::All);
@@ -67,7 +67,8 @@ void submit_getrf_residual(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMat
   LuProduct<T> product(tasks, lu);
   detail::for_blocks(grid.tile_rows(), grid.tile_cols(), block_rows, block_cols, [&](TileRange rows, TileRange cols) {
     detail::accumulate(product, r, rows, cols, [](std::uint64_t, std::uint64_t) { return true; });
-    if (pivots != nullptr) laswp(tasks, r.columns(cols.first, cols.last), *pivots, grid, SwapDirection::Backward);
+    if (pivots != nullptr)
+      laswp(tasks, r.columns(cols.first, cols.last), *pivots, grid, detail::SwapDirection::Backward);
     for (auto i = rows.first; i < rows.last; ++i) {
       for (auto j = cols.first; j < cols.last; ++j) sums.add(j, a(i, j), r(i, j));
     }
@@ -75,9 +76,9 @@ void submit_getrf_residual(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMat
   sums.finish(results);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                                      \
-  template void submit_getrf_residual(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, PivotData const*, \
-                                      Bytes, ResidualData const&);
+#define GRANARY_INSTANTIATE(T)                                                                                    \
+  template void submit_getrf_residual(TaskEmitter&, detail::TiledMatrix<T> const&, detail::TiledMatrix<T> const&, \
+                                      detail::PivotData const*, Bytes, detail::ResidualData const&);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE
 

@@ -66,8 +66,8 @@ namespace async {
 /// C := alpha op(A) op(B) + beta C; xGEMM. If beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-auto gemm(RuntimeCall runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
-          C const& c, TileSize tile = {}) -> Pending<> {
+auto gemm(RuntimeCall runtime, Op op_a, Op op_b, detail::ScalarOf<C> alpha, A const& a, B const& b,
+          detail::ScalarOf<C> beta, C const& c, detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "gemm", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a, op_a);
     auto const& y = call.reads("B", b, op_b);
@@ -83,14 +83,15 @@ auto gemm(RuntimeCall runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, 
 /// scalars xSYRK.
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-auto herk(RuntimeCall runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
-          C const& c, TileSize tile = {}) -> Pending<> {
+auto herk(RuntimeCall runtime, Uplo uplo, Op op, detail::RealOf<detail::ScalarOf<C>> alpha, A const& a,
+          detail::RealOf<detail::ScalarOf<C>> beta, C const& c, detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "herk", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a, op);
     auto const& z = call.writes("C", c);
     call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
     call.prepare(tile);
-    granary::herk<ScalarOf<C>>(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+    granary::herk<detail::ScalarOf<C>>(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta,
+                                       call.tiles(1, c, detail::part_of(uplo)));
     return call.submitted();
   });
 }
@@ -98,14 +99,14 @@ auto herk(RuntimeCall runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A co
 /// C := alpha op(A) op(A)^T + beta C on the triangle `uplo` of C, op being NoTrans or Trans; xSYRK.
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-auto syrk(RuntimeCall runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
-          TileSize tile = {}) -> Pending<> {
+auto syrk(RuntimeCall runtime, Uplo uplo, Op op, detail::ScalarOf<C> alpha, A const& a, detail::ScalarOf<C> beta,
+          C const& c, detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "syrk", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a, op);
     auto const& z = call.writes("C", c);
     call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
     call.prepare(tile);
-    granary::syrk(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+    granary::syrk(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, detail::part_of(uplo)));
     return call.submitted();
   });
 }
@@ -114,8 +115,8 @@ auto syrk(RuntimeCall runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, 
 /// beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-auto hemm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
-          C const& c, TileSize tile = {}) -> Pending<> {
+auto hemm(RuntimeCall runtime, Side side, Uplo uplo, detail::ScalarOf<C> alpha, A const& a, B const& b,
+          detail::ScalarOf<C> beta, C const& c, detail::TileSize tile = {}) -> Pending<> {
   return detail::multiply_symmetric(runtime, "hemm", side, uplo, a, b, c, tile,
                                     [&](TaskEmitter& tasks, auto const& x, auto const& y, auto const& z) {
                                       granary::hemm(tasks, side, uplo, alpha, x, y, beta, z);
@@ -126,8 +127,8 @@ auto hemm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const&
 /// is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-auto symm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
-          C const& c, TileSize tile = {}) -> Pending<> {
+auto symm(RuntimeCall runtime, Side side, Uplo uplo, detail::ScalarOf<C> alpha, A const& a, B const& b,
+          detail::ScalarOf<C> beta, C const& c, detail::TileSize tile = {}) -> Pending<> {
   return detail::multiply_symmetric(runtime, "symm", side, uplo, a, b, c, tile,
                                     [&](TaskEmitter& tasks, auto const& x, auto const& y, auto const& z) {
                                       granary::symm(tasks, side, uplo, alpha, x, y, beta, z);
@@ -138,8 +139,8 @@ auto symm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const&
 /// infinities, as in the BLAS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
-          TileSize tile = {}) -> Pending<> {
+auto trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, detail::ScalarOf<B> alpha, A const& a,
+          B const& b, detail::TileSize tile = {}) -> Pending<> {
   return detail::apply_triangle(runtime, "trsm", side, uplo, a, b, tile,
                                 [&](TaskEmitter& tasks, auto const& x, auto const& y) {
                                   granary::trsm(tasks, side, uplo, op, diag, alpha, x, y);
@@ -149,8 +150,8 @@ auto trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<
 /// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular; xTRMM.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
-          TileSize tile = {}) -> Pending<> {
+auto trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, detail::ScalarOf<B> alpha, A const& a,
+          B const& b, detail::TileSize tile = {}) -> Pending<> {
   return detail::apply_triangle(runtime, "trmm", side, uplo, a, b, tile,
                                 [&](TaskEmitter& tasks, auto const& x, auto const& y) {
                                   granary::trmm(tasks, side, uplo, op, diag, alpha, x, y);
@@ -163,56 +164,56 @@ auto trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<
 
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void gemm(RuntimeCall runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
-          C const& c, TileSize tile = {}) {
+void gemm(RuntimeCall runtime, Op op_a, Op op_b, detail::ScalarOf<C> alpha, A const& a, B const& b,
+          detail::ScalarOf<C> beta, C const& c, detail::TileSize tile = {}) {
   runtime.refuse_in_task("gemm");
   async::gemm(runtime, op_a, op_b, alpha, a, b, beta, c, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-void herk(RuntimeCall runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
-          C const& c, TileSize tile = {}) {
+void herk(RuntimeCall runtime, Uplo uplo, Op op, detail::RealOf<detail::ScalarOf<C>> alpha, A const& a,
+          detail::RealOf<detail::ScalarOf<C>> beta, C const& c, detail::TileSize tile = {}) {
   runtime.refuse_in_task("herk");
   async::herk(runtime, uplo, op, alpha, a, beta, c, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-void syrk(RuntimeCall runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
-          TileSize tile = {}) {
+void syrk(RuntimeCall runtime, Uplo uplo, Op op, detail::ScalarOf<C> alpha, A const& a, detail::ScalarOf<C> beta,
+          C const& c, detail::TileSize tile = {}) {
   runtime.refuse_in_task("syrk");
   async::syrk(runtime, uplo, op, alpha, a, beta, c, tile).wait();
 }
 
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void hemm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
-          C const& c, TileSize tile = {}) {
+void hemm(RuntimeCall runtime, Side side, Uplo uplo, detail::ScalarOf<C> alpha, A const& a, B const& b,
+          detail::ScalarOf<C> beta, C const& c, detail::TileSize tile = {}) {
   runtime.refuse_in_task("hemm");
   async::hemm(runtime, side, uplo, alpha, a, b, beta, c, tile).wait();
 }
 
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void symm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
-          C const& c, TileSize tile = {}) {
+void symm(RuntimeCall runtime, Side side, Uplo uplo, detail::ScalarOf<C> alpha, A const& a, B const& b,
+          detail::ScalarOf<C> beta, C const& c, detail::TileSize tile = {}) {
   runtime.refuse_in_task("symm");
   async::symm(runtime, side, uplo, alpha, a, b, beta, c, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
-          TileSize tile = {}) {
+void trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, detail::ScalarOf<B> alpha, A const& a,
+          B const& b, detail::TileSize tile = {}) {
   runtime.refuse_in_task("trsm");
   async::trsm(runtime, side, uplo, op, diag, alpha, a, b, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
-          TileSize tile = {}) {
+void trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, detail::ScalarOf<B> alpha, A const& a,
+          B const& b, detail::TileSize tile = {}) {
   runtime.refuse_in_task("trmm");
   async::trmm(runtime, side, uplo, op, diag, alpha, a, b, tile).wait();
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::detail {
 
 std::uint64_t default_tile(std::uint64_t largest_extent) {
   constexpr std::uint64_t small = 1024;
@@ -12,7 +12,6 @@ std::uint64_t default_tile(std::uint64_t largest_extent) {
   return std::clamp<std::uint64_t>((part + 31) / 32 * 32, 64, 512);
 }
 
-namespace detail {
 namespace {
 
 char const* name_of(MatrixPart part) {
@@ -104,5 +103,4 @@ std::uint64_t choose_tile(std::string const& call, TileSize asked, std::span<Cal
   return tiled->tile;
 }
 
-}  // namespace detail
-}  // namespace granary
+}  // namespace granary::detail

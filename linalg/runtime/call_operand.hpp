@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The tile size of the Views of a call. Empty: as in the FileMatrix or TiledMatrix operands; if all are Views, see
 /// default_tile.
@@ -25,8 +25,6 @@ using TileSize = std::optional<std::uint64_t>;
 /// fastest for potrf and getrf on two cores, with the AVX2 and the AVX-512 kernels of OpenBLAS
 /// (bench/linalg/in_core.py).
 [[nodiscard]] GRANARY_EXPORT std::uint64_t default_tile(std::uint64_t largest_extent);
-
-namespace detail {
 
 /// An operand of a call, for its checks.
 struct GRANARY_EXPORT CallOperand {
@@ -67,5 +65,4 @@ GRANARY_EXPORT void require_distinct(std::string const& call, std::span<CallOper
 [[nodiscard]] GRANARY_EXPORT std::uint64_t choose_tile(std::string const& call, TileSize asked,
                                                        std::span<CallOperand const> operands);
 
-}  // namespace detail
-}  // namespace granary
+}  // namespace granary::detail

@@ -99,12 +99,12 @@ template <class T, class Apply>
 /// smaller than the true one but for rounding, and rarely twice as large; exact for n <= 3. 0 if the matrix is singular
 /// to working precision. Throws InvalidArgument if A is not square or `norm` is negative or NaN, and what potrs throws.
 template <MatrixOperand A>
-[[nodiscard]] auto pocon(RuntimeCall runtime, Uplo uplo, A const& factor, RealOf<ScalarOf<A>> norm, TileSize tile = {})
-    -> RealOf<ScalarOf<A>> {
+[[nodiscard]] auto pocon(RuntimeCall runtime, Uplo uplo, A const& factor, detail::RealOf<detail::ScalarOf<A>> norm,
+                         detail::TileSize tile = {}) -> detail::RealOf<detail::ScalarOf<A>> {
   runtime.refuse_in_task("pocon");
   runtime.refuse_with_others("pocon does not work");
   detail::require_norm(runtime, "pocon", norm);
-  return detail::reciprocal_condition<ScalarOf<A>>(
+  return detail::reciprocal_condition<detail::ScalarOf<A>>(
       detail::order_of(runtime, "pocon", factor), norm,
       [&](Op, auto const& x) { potrs(runtime.as("pocon"), uplo, factor, x, tile); });
 }
@@ -113,8 +113,8 @@ template <MatrixOperand A>
 /// exchanges, from getrf, and its own norm of that kind, from lange; xGECON. Otherwise as pocon. Throws InvalidArgument
 /// for another norm, too.
 template <MatrixOperand A>
-[[nodiscard]] auto gecon(RuntimeCall runtime, Norm kind, A const& lu, Pivots const& pivots, RealOf<ScalarOf<A>> norm)
-    -> RealOf<ScalarOf<A>> {
+[[nodiscard]] auto gecon(RuntimeCall runtime, Norm kind, A const& lu, Pivots const& pivots,
+                         detail::RealOf<detail::ScalarOf<A>> norm) -> detail::RealOf<detail::ScalarOf<A>> {
   runtime.refuse_in_task("gecon");
   runtime.refuse_with_others("gecon does not work");
   runtime.checked([&] {
@@ -123,7 +123,7 @@ template <MatrixOperand A>
   });
   detail::require_norm(runtime, "gecon", norm);
   // ‖X‖ in the infinity norm is the 1-norm of X^H.
-  return detail::reciprocal_condition<ScalarOf<A>>(
+  return detail::reciprocal_condition<detail::ScalarOf<A>>(
       detail::order_of(runtime, "gecon", lu), norm, [&](Op op, auto const& x) {
         bool const as_it_is = (op == Op::NoTrans) == (kind == Norm::One);
         getrs(runtime.as("gecon"), as_it_is ? Op::NoTrans : Op::ConjTrans, lu, pivots, x);

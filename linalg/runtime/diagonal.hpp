@@ -28,7 +28,7 @@ namespace async {
 /// d := the diagonal of A, of any shape and part. Throws InvalidArgument unless d is a column of min(m, n) elements.
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
-auto diag(RuntimeCall runtime, A const& a, D const& d, TileSize tile = {}) -> Pending<> {
+auto diag(RuntimeCall runtime, A const& a, D const& d, detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "diag", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a);
     auto const& y = call.writes("d", d);
@@ -43,13 +43,13 @@ auto diag(RuntimeCall runtime, A const& a, D const& d, TileSize tile = {}) -> Pe
 /// `uplo`: the logarithm, since the determinant itself overflows. -infinity if a diagonal element is zero, NaN if one
 /// is negative or NaN. Throws InvalidArgument if A is not square.
 template <MatrixOperand A>
-[[nodiscard]] Pending<double> logdet(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
+[[nodiscard]] Pending<double> logdet(RuntimeCall runtime, Uplo uplo, A const& a, detail::TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
   return detail::matrix_call(runtime, "logdet", [&](detail::MatrixCall& call) {
     call.reads("A", a);
     call.require_square(0);
     call.prepare(tile);
-    auto const tiles = call.tiles(0, a, part_of(uplo));
+    auto const tiles = call.tiles(0, a, detail::part_of(uplo));
     auto const data = call.data().in_place("log-determinant of " + tiles.name(), result);
     submit_logdet(call.tasks(), tiles, data);
     return Pending<double>(call.submitted(call.data().shares(data, result)), [result] { return *result; });
@@ -62,13 +62,13 @@ template <MatrixOperand A>
 
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
-void diag(RuntimeCall runtime, A const& a, D const& d, TileSize tile = {}) {
+void diag(RuntimeCall runtime, A const& a, D const& d, detail::TileSize tile = {}) {
   runtime.refuse_in_task("diag");
   async::diag(runtime, a, d, tile).wait();
 }
 
 template <MatrixOperand A>
-[[nodiscard]] double logdet(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
+[[nodiscard]] double logdet(RuntimeCall runtime, Uplo uplo, A const& a, detail::TileSize tile = {}) {
   runtime.refuse_in_task("logdet");
   return async::logdet(runtime, uplo, a, tile).get();
 }

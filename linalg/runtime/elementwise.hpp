@@ -26,7 +26,8 @@ namespace async {
 /// values that overflow B's scalar become infinite. If `part` is Lower or Upper, only that triangle or trapezoid is
 /// copied.
 template <MatrixOperand A, MutableMatrix B>
-Pending<> copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
+Pending<> copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All,
+               detail::TileSize tile = {}) {
   return detail::matrix_call(runtime, "copy", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a);
     auto const& y = call.writes("B", b);
@@ -40,7 +41,7 @@ Pending<> copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = Ma
 /// B := A^T (Trans), A^H (ConjTrans) or A (NoTrans), out of place.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto transpose(RuntimeCall runtime, Op op, A const& a, B const& b, TileSize tile = {}) -> Pending<> {
+auto transpose(RuntimeCall runtime, Op op, A const& a, B const& b, detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "transpose", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a, op);
     auto const& y = call.writes("B", b);
@@ -54,13 +55,14 @@ auto transpose(RuntimeCall runtime, Op op, A const& a, B const& b, TileSize tile
 /// `diagonal` on the diagonal and `off_diagonal` elsewhere; if `part` is Lower or Upper, only on that triangle or
 /// trapezoid; of a matrix that was opened as a triangle, all of that; xLASET.
 template <MutableMatrix A>
-Pending<> set(RuntimeCall runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,
-              MatrixPart part = MatrixPart::All, TileSize tile = {}) {
+Pending<> set(RuntimeCall runtime, detail::ScalarOf<A> off_diagonal, detail::ScalarOf<A> diagonal, A const& a,
+              MatrixPart part = MatrixPart::All, detail::TileSize tile = {}) {
   return detail::matrix_call(runtime, "set", [&](detail::MatrixCall& call) {
     auto const& x = call.writes("A", a);
     call.prepare(tile);
-    granary::set<ScalarOf<A>>(call.tasks(), off_diagonal, diagonal,
-                              call.tiles(0, a, part == MatrixPart::All ? x.part : part), call.other_triangle(0));
+    granary::set<detail::ScalarOf<A>>(call.tasks(), off_diagonal, diagonal,
+                                      call.tiles(0, a, part == MatrixPart::All ? x.part : part),
+                                      call.other_triangle(0));
     return call.submitted();
   });
 }
@@ -68,14 +70,14 @@ Pending<> set(RuntimeCall runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagona
 /// B := alpha A + beta B.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto add(RuntimeCall runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B const& b, TileSize tile = {})
-    -> Pending<> {
+auto add(RuntimeCall runtime, detail::ScalarOf<B> alpha, A const& a, detail::ScalarOf<B> beta, B const& b,
+         detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "add", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a);
     auto const& y = call.writes("B", b);
     call.require_match(x.rows == y.rows && x.cols == y.cols);
     call.prepare(tile);
-    granary::add<ScalarOf<B>>(call.tasks(), alpha, call.tiles(0, a), beta, call.tiles(1, b));
+    granary::add<detail::ScalarOf<B>>(call.tasks(), alpha, call.tiles(0, a), beta, call.tiles(1, b));
     return call.submitted();
   });
 }
@@ -85,28 +87,29 @@ auto add(RuntimeCall runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B
 // The same, with a wait for the result.
 
 template <MatrixOperand A, MutableMatrix B>
-void copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
+void copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, detail::TileSize tile = {}) {
   runtime.refuse_in_task("copy");
   async::copy(runtime, a, b, part, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void transpose(RuntimeCall runtime, Op op, A const& a, B const& b, TileSize tile = {}) {
+void transpose(RuntimeCall runtime, Op op, A const& a, B const& b, detail::TileSize tile = {}) {
   runtime.refuse_in_task("transpose");
   async::transpose(runtime, op, a, b, tile).wait();
 }
 
 template <MutableMatrix A>
-void set(RuntimeCall runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,
-         MatrixPart part = MatrixPart::All, TileSize tile = {}) {
+void set(RuntimeCall runtime, detail::ScalarOf<A> off_diagonal, detail::ScalarOf<A> diagonal, A const& a,
+         MatrixPart part = MatrixPart::All, detail::TileSize tile = {}) {
   runtime.refuse_in_task("set");
   async::set(runtime, off_diagonal, diagonal, a, part, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void add(RuntimeCall runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B const& b, TileSize tile = {}) {
+void add(RuntimeCall runtime, detail::ScalarOf<B> alpha, A const& a, detail::ScalarOf<B> beta, B const& b,
+         detail::TileSize tile = {}) {
   runtime.refuse_in_task("add");
   async::add(runtime, alpha, a, beta, b, tile).wait();
 }

@@ -100,13 +100,14 @@ namespace async {
 ///
 /// NotPositiveDefinite has the order of the leading minor that is not positive; A is then partly overwritten.
 template <MutableMatrix A>
-Pending<> potrf(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
+Pending<> potrf(RuntimeCall runtime, Uplo uplo, A const& a, detail::TileSize tile = {},
+                CholeskyOptions const& options = {}) {
   return detail::matrix_call(runtime, "potrf", [&](detail::MatrixCall& call) {
     call.writes("A", a);
     call.require_square(0);
-    call.require_whole_output(a, part_of(uplo));
+    call.require_whole_output(a, detail::part_of(uplo));
     call.prepare(tile);
-    auto const tiles = call.tiles(0, a, part_of(uplo));
+    auto const tiles = call.tiles(0, a, detail::part_of(uplo));
     granary::potrf(call.tasks(), tiles, detail::fitted(call, options, a, tiles.grid()));
     return call.submitted();
   });
@@ -119,7 +120,7 @@ Pending<> potrf(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}, 
 /// Singular has the number of the pivot if one is exactly zero. As in LAPACK, A and `pivots` then hold the complete
 /// factorization.
 template <MutableMatrix A>
-Pending<> getrf(RuntimeCall runtime, A const& a, Pivots& pivots, TileSize tile = {},
+Pending<> getrf(RuntimeCall runtime, A const& a, Pivots& pivots, detail::TileSize tile = {},
                 LuOptions const& options = chosen_leaf()) {
   return detail::matrix_call(runtime, "getrf", [&](detail::MatrixCall& call) {
     call.writes("A", a);
@@ -134,9 +135,9 @@ Pending<> getrf(RuntimeCall runtime, A const& a, Pivots& pivots, TileSize tile =
 
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A>
-[[nodiscard]] Pending<Pivots> getrf(RuntimeCall runtime, A const& a, TileSize tile = {},
+[[nodiscard]] Pending<Pivots> getrf(RuntimeCall runtime, A const& a, detail::TileSize tile = {},
                                     LuOptions const& options = chosen_leaf()) {
-  Pivots pivots(TileGrid{});
+  Pivots pivots(detail::TileGrid{});
   auto call = async::getrf(runtime, a, pivots, tile, options);
   return {std::move(call), [pivots] { return pivots; }};
 }
@@ -147,12 +148,12 @@ template <MutableMatrix A>
 /// Singular has the number and the modulus of the pivot if one is refused (see LuOptions::tiny); A is then partly
 /// overwritten.
 template <MutableMatrix A>
-Pending<PivotGrowth> getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
+Pending<PivotGrowth> getrf_nopiv(RuntimeCall runtime, A const& a, detail::TileSize tile = {}, LuOptions options = {}) {
   return detail::matrix_call(runtime, "getrf_nopiv", [&](detail::MatrixCall& call) {
     call.writes("A", a);
     call.prepare(tile);
     auto const tiles = call.tiles(0, a);
-    auto const maxima = std::make_shared<TileMaxima>(tiles.grid());
+    auto const maxima = std::make_shared<detail::TileMaxima>(tiles.grid());
     options.growth =
         maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
     granary::getrf_nopiv(call.tasks(), tiles, options);
@@ -167,7 +168,7 @@ Pending<PivotGrowth> getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile 
 /// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the number of rows and the
 /// tile size of the factored matrix.
 template <MutableMatrix B>
-Pending<> laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
+Pending<> laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, detail::SwapDirection direction) {
   return detail::matrix_call(runtime, "laswp", [&](detail::MatrixCall& call) {
     call.writes("B", b);
     call.require_pivots(0, pivots.grid());
@@ -184,33 +185,34 @@ Pending<> laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, SwapDirec
 // The same, with a wait for the result.
 
 template <MutableMatrix A>
-void potrf(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
+void potrf(RuntimeCall runtime, Uplo uplo, A const& a, detail::TileSize tile = {},
+           CholeskyOptions const& options = {}) {
   runtime.refuse_in_task("potrf");
   async::potrf(runtime, uplo, a, tile, options).wait();
 }
 
 template <MutableMatrix A>
-void getrf(RuntimeCall runtime, A const& a, Pivots& pivots, TileSize tile = {},
+void getrf(RuntimeCall runtime, A const& a, Pivots& pivots, detail::TileSize tile = {},
            LuOptions const& options = chosen_leaf()) {
   runtime.refuse_in_task("getrf");
   async::getrf(runtime, a, pivots, tile, options).wait();
 }
 
 template <MutableMatrix A>
-[[nodiscard]] Pivots getrf(RuntimeCall runtime, A const& a, TileSize tile = {},
+[[nodiscard]] Pivots getrf(RuntimeCall runtime, A const& a, detail::TileSize tile = {},
                            LuOptions const& options = chosen_leaf()) {
   runtime.refuse_in_task("getrf");
   return async::getrf(runtime, a, tile, options).get();
 }
 
 template <MutableMatrix A>
-PivotGrowth getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile = {}, LuOptions const& options = {}) {
+PivotGrowth getrf_nopiv(RuntimeCall runtime, A const& a, detail::TileSize tile = {}, LuOptions const& options = {}) {
   runtime.refuse_in_task("getrf_nopiv");
   return async::getrf_nopiv(runtime, a, tile, options).get();
 }
 
 template <MutableMatrix B>
-void laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
+void laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, detail::SwapDirection direction) {
   runtime.refuse_in_task("laswp");
   async::laswp(runtime, b, pivots, direction).wait();
 }

@@ -59,7 +59,7 @@ class GRANARY_EXPORT FileMatrix {
   /// Reads the initial values from a file. While the matrix lives, no output of this process may replace that file; and
   /// a file that an output is to replace cannot be opened. Throws InvalidArgument in both cases, if the matrix is not
   /// of T, or if one triangle is requested and it is not square; and what open_matrix_source and MatrixSink throw.
-  FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
+  FileMatrix(Runtime& runtime, detail::MatrixFileInfo const& info, FileMatrixOptions const& options)
       : m_session(runtime.session()),
         m_name(options.name.empty() ? info.name() : options.name),
         m_input(std::make_unique<detail::OpenInput const>(info.path)),
@@ -87,7 +87,7 @@ class GRANARY_EXPORT FileMatrix {
   /// `A.h5:/A`
   [[nodiscard]] std::string const& name() const { return m_name; }
   /// Throws InvalidArgument after commit, and after the end of the Runtime.
-  [[nodiscard]] TiledMatrix<T> const& tiles() const {
+  [[nodiscard]] detail::TiledMatrix<T> const& tiles() const {
     require_open();
     return m_tiles;
   }
@@ -127,17 +127,17 @@ class GRANARY_EXPORT FileMatrix {
     if (m_committed) throw InvalidArgument(m_name + " was committed: open its output instead");
     if (m_data.session() == nullptr) throw InvalidArgument(m_name + " is of a Runtime that has ended");
   }
-  static detail::HeldData hold(detail::Session& session, TiledMatrix<T> const& tiles) {
+  static detail::HeldData hold(detail::Session& session, detail::TiledMatrix<T> const& tiles) {
     detail::HeldData held(session);
     for (DataId const id : tile_ids(tiles)) held.own(id);
     return held;
   }
-  [[nodiscard]] MatrixSink& output() const {
+  [[nodiscard]] detail::MatrixSink& output() const {
     require_open();
     if (!m_sink) throw InvalidArgument(m_name + " was opened without an output");
     return *m_sink;
   }
-  static MatrixFileInfo const& checked(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+  static detail::MatrixFileInfo const& checked(detail::MatrixFileInfo const& info, FileMatrixOptions const& options) {
     if (options.part != MatrixPart::All && info.rows != info.cols) {
       throw InvalidArgument(info.name() + " is not square, so it has no triangle: it is " + std::to_string(info.rows) +
                             " x " + std::to_string(info.cols));
@@ -148,25 +148,25 @@ class GRANARY_EXPORT FileMatrix {
     }
     return info;
   }
-  static MatrixFileInfo info_of(GeneratedMatrix const& matrix) {
-    MatrixFileInfo info;
+  static detail::MatrixFileInfo info_of(GeneratedMatrix const& matrix) {
+    detail::MatrixFileInfo info;
     info.path = matrix.name();
     info.rows = matrix.rows;
     info.cols = matrix.cols;
     info.scalar_type = scalar_type_of<T>;
     return info;
   }
-  static MatrixFileInfo new_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile) {
+  static detail::MatrixFileInfo new_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile) {
     if (rows == 0 || cols == 0 || tile == 0) {
       throw InvalidArgument("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) + " with tile size " +
                             std::to_string(tile) + " was requested; all three must be at least 1");
     }
-    MatrixFileInfo info;
+    detail::MatrixFileInfo info;
     info.rows = rows;
     info.cols = cols;
     return info;
   }
-  std::shared_ptr<MatrixSink> make_sink(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+  std::shared_ptr<detail::MatrixSink> make_sink(detail::MatrixFileInfo const& info, FileMatrixOptions const& options) {
     if (!options.output) return nullptr;
     if (info.path.empty()) {
       check_output(*options.output, {});
@@ -186,8 +186,8 @@ class GRANARY_EXPORT FileMatrix {
                                .dimensions = info.dimensions,
                                .columns = options.columns.empty() ? info.columns : options.columns});
   }
-  TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
-    std::shared_ptr<Storage> const source =
+  detail::TiledMatrix<T> make_tiles(detail::MatrixFileInfo const& info, FileMatrixOptions const& options) {
+    std::shared_ptr<detail::Storage> const source =
         open_matrix_source(info, options.tile, options.part, m_session.io(), m_session.options().scratch);
     auto name = options.name.empty() ? info.dataset : options.name;
     if (name.empty()) name = std::filesystem::path(info.path).filename().string();
@@ -198,8 +198,8 @@ class GRANARY_EXPORT FileMatrix {
   std::string m_name;
   bool m_committed = false;
   std::unique_ptr<detail::OpenInput const> m_input;  // null without a file
-  std::shared_ptr<MatrixSink> m_sink;
-  TiledMatrix<T> m_tiles;
+  std::shared_ptr<detail::MatrixSink> m_sink;
+  detail::TiledMatrix<T> m_tiles;
   detail::HeldData m_data = hold(m_session, m_tiles);
 };
 

@@ -30,13 +30,13 @@ namespace async {
 ///
 /// Singular has the number of a diagonal element of the factor that is exactly zero; A is then partly overwritten.
 template <MutableMatrix A>
-Pending<> potri(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
+Pending<> potri(RuntimeCall runtime, Uplo uplo, A const& a, detail::TileSize tile = {}) {
   return detail::matrix_call(runtime, "potri", [&](detail::MatrixCall& call) {
     call.writes("A", a);
     call.require_square(0);
-    call.require_whole_output(a, part_of(uplo));
+    call.require_whole_output(a, detail::part_of(uplo));
     call.prepare(tile);
-    auto const tiles = call.tiles(0, a, part_of(uplo));
+    auto const tiles = call.tiles(0, a, detail::part_of(uplo));
     granary::potri(call.tasks(), tiles,
                    std::max<std::uint64_t>(1, call.choose_stack(0, detail::MatrixTraits<A>::is_view, tiles.grid())));
     return call.submitted();
@@ -51,7 +51,8 @@ Pending<> potri(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) 
 /// Singular as of potri. Throws InvalidArgument unless A is square and d a column of as many elements.
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
-auto inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, TileSize tile = {}) -> Pending<> {
+auto inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, detail::TileSize tile = {})
+    -> Pending<> {
   return detail::matrix_call(runtime, "inverse_diag", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", factor);
     auto const& y = call.writes("d", d);
@@ -60,7 +61,7 @@ auto inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, T
     call.prepare(tile);
     // A View is read in memory as often as needed.
     Bytes const memory = detail::MatrixTraits<A>::is_view ? 0 : call.memory();
-    submit_inverse_diag(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, d), memory);
+    submit_inverse_diag(call.tasks(), call.tiles(0, factor, detail::part_of(uplo)), call.tiles(1, d), memory);
     return call.submitted();
   });
 }
@@ -70,14 +71,14 @@ auto inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, T
 // The same, with a wait for the result.
 
 template <MutableMatrix A>
-void potri(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
+void potri(RuntimeCall runtime, Uplo uplo, A const& a, detail::TileSize tile = {}) {
   runtime.refuse_in_task("potri");
   async::potri(runtime, uplo, a, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
-void inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, TileSize tile = {}) {
+void inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, detail::TileSize tile = {}) {
   runtime.refuse_in_task("inverse_diag");
   async::inverse_diag(runtime, uplo, factor, d, tile).wait();
 }

@@ -18,17 +18,19 @@ namespace granary {
 /// A matrix in files, or the part `part` of it, as tiled data of the runtime. `source` has the initial values and
 /// `sink` gets the final ones; either may be null. Both must have the tiles of `grid`.
 template <class T>
-[[nodiscard]] TiledMatrix<T> add_file_matrix(detail::Session& session, TileGrid grid, MatrixPart part,
-                                             std::string const& name, std::shared_ptr<Storage> const& source,
-                                             std::shared_ptr<Storage> const& sink) {
+[[nodiscard]] detail::TiledMatrix<T> add_file_matrix(detail::Session& session, detail::TileGrid grid, MatrixPart part,
+                                                     std::string const& name,
+                                                     std::shared_ptr<detail::Storage> const& source,
+                                                     std::shared_ptr<detail::Storage> const& sink) {
   check_size(grid, sizeof(T));
-  return TiledMatrix<T>(grid, part, Layout::RowMajor,
-                        [&](std::uint64_t i, std::uint64_t j) {
-                          auto const slot = grid.slot(i, j);
-                          return session.add_data(
-                              tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
-                              {.origin = {source, slot}, .home = {sink, slot}, .position = tile_position(i, j)});
-                        })
+  return detail::TiledMatrix<T>(
+             grid, part, detail::Layout::RowMajor,
+             [&](std::uint64_t i, std::uint64_t j) {
+               auto const slot = grid.slot(i, j);
+               return session.add_data(
+                   detail::tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
+                   {.origin = {source, slot}, .home = {sink, slot}, .position = detail::tile_position(i, j)});
+             })
       .named(name);
 }
 
@@ -68,7 +70,7 @@ template <class ViewType>
                                    MatrixPart part) {
   using T = typename ViewType::non_const_value_type;
   auto const matrix = detail::view_form(view, tile);
-  TileGrid const grid{matrix.rows, matrix.cols, tile};
+  detail::TileGrid const grid{matrix.rows, matrix.cols, tile};
   auto* const first = const_cast<T*>(view.data());
   struct Kept {
     ViewType view;
@@ -80,14 +82,14 @@ template <class ViewType>
   auto const add = [&](std::uint64_t i, std::uint64_t j) {
     auto* const corner = first + matrix.offset(grid.first(i), grid.first(j));
     auto const lines = matrix.part(grid.rows_in(i), grid.cols_in(j)).bytes(sizeof(T));
-    return session.add_data(tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
+    return session.add_data(detail::tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
                             {.memory = reinterpret_cast<std::byte*>(corner),
                              .lines = {lines.line, lines.count, lines.pitch, /*packed=*/lines.line},
                              .keep = std::shared_ptr<ViewType const>(kept, &kept->view),
                              .serves = &detail::serves<ViewType>,
-                             .position = tile_position(i, j)});
+                             .position = detail::tile_position(i, j)});
   };
-  return TiledMatrix<T>(grid, part, matrix.layout, add).named(name);
+  return detail::TiledMatrix<T>(grid, part, matrix.layout, add).named(name);
 }
 
 }  // namespace granary

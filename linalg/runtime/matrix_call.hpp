@@ -63,11 +63,15 @@ concept MatrixOperand = detail::MatrixTraits<M>::is_matrix;
 template <class M>
 concept MutableMatrix = MatrixOperand<M> && !detail::MatrixTraits<M>::is_const;
 
+namespace detail {
+
 template <MatrixOperand M>
 using ScalarOf = typename detail::MatrixTraits<M>::Scalar;
 
+}  // namespace detail
+
 template <class First, class... Others>
-concept SameScalars = (std::same_as<ScalarOf<First>, ScalarOf<Others>> && ...);
+concept SameScalars = (std::same_as<detail::ScalarOf<First>, detail::ScalarOf<Others>> && ...);
 
 namespace detail {
 

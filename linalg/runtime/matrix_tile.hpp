@@ -38,7 +38,8 @@ class GRANARY_EXPORT MatrixTile {
 
   /// A tile of a row-major matrix in a file, whose tiles are data of that Runtime. Throws InvalidArgument, with the
   /// numbers, if the tile does not exist or has no element of the matrix' part.
-  MatrixTile(RuntimeId runtime, std::string const& name, TiledMatrix<T> const& matrix, std::uint64_t i, std::uint64_t j)
+  MatrixTile(detail::RuntimeId runtime, std::string const& name, detail::TiledMatrix<T> const& matrix, std::uint64_t i,
+             std::uint64_t j)
       : m_runtime(runtime),
         m_tile(checked(name, matrix, i, j)),
         m_first_row(matrix.grid().first(i)),
@@ -51,29 +52,32 @@ class GRANARY_EXPORT MatrixTile {
   [[nodiscard]] std::uint64_t rows() const { return static_cast<std::uint64_t>(m_tile.rows); }
   [[nodiscard]] std::uint64_t cols() const { return static_cast<std::uint64_t>(m_tile.cols); }
   [[nodiscard]] DataId id() const { return m_tile.data; }
-  [[nodiscard]] RuntimeId runtime_id() const { return m_runtime; }
+  [[nodiscard]] detail::RuntimeId runtime_id() const { return m_runtime; }
   [[nodiscard]] detail::RowsShape shape() const { return {rows(), cols(), static_cast<std::size_t>(m_tile.ld)}; }
 
  private:
-  static TileRef checked(std::string const& name, TiledMatrix<T> const& matrix, std::uint64_t i, std::uint64_t j) {
+  static detail::TileRef checked(std::string const& name, detail::TiledMatrix<T> const& matrix, std::uint64_t i,
+                                 std::uint64_t j) {
     auto const& grid = matrix.grid();
     if (i >= grid.tile_rows() || j >= grid.tile_cols()) {
-      throw InvalidArgument("there is no tile " + tile_name(name, i, j) + ": the matrix has " +
+      throw InvalidArgument("there is no tile " + detail::tile_name(name, i, j) + ": the matrix has " +
                             std::to_string(grid.tile_rows()) + " x " + std::to_string(grid.tile_cols()) +
                             " tiles, counted from 0");
     }
     if (!holds(matrix.part(), i, j)) {
-      throw InvalidArgument("there is no tile " + tile_name(name, i, j) + ": the matrix was opened as its " +
+      throw InvalidArgument("there is no tile " + detail::tile_name(name, i, j) + ": the matrix was opened as its " +
                             (matrix.part() == MatrixPart::Lower ? "lower" : "upper") + " triangle");
     }
     return matrix(i, j);
   }
 
-  RuntimeId m_runtime;
-  TileRef m_tile;
+  detail::RuntimeId m_runtime;
+  detail::TileRef m_tile;
   std::uint64_t m_first_row;
   std::uint64_t m_first_col;
 };
+
+namespace detail {
 
 /// How a task accesses a tile; see TaskAccess.
 template <class T, AccessMode Mode>
@@ -87,22 +91,24 @@ struct GRANARY_EXPORT TileAccess {
   explicit TileAccess(MatrixTile<T> const& tile) : data(tile.id()), runtime(tile.runtime_id()), shape(tile.shape()) {}
 };
 
+}  // namespace detail
+
 /// Like for a Data: the task reads the tile, writes every element of it, or changes it, the last also in any order.
 template <class T>
-TileAccess<T, AccessMode::Read> read(MatrixTile<T> const& tile) {
-  return TileAccess<T, AccessMode::Read>(tile);
+detail::TileAccess<T, detail::AccessMode::Read> read(MatrixTile<T> const& tile) {
+  return detail::TileAccess<T, detail::AccessMode::Read>(tile);
 }
 template <class T>
-TileAccess<T, AccessMode::Write> write(MatrixTile<T> const& tile) {
-  return TileAccess<T, AccessMode::Write>(tile);
+detail::TileAccess<T, detail::AccessMode::Write> write(MatrixTile<T> const& tile) {
+  return detail::TileAccess<T, detail::AccessMode::Write>(tile);
 }
 template <class T>
-TileAccess<T, AccessMode::ReadWrite> read_write(MatrixTile<T> const& tile) {
-  return TileAccess<T, AccessMode::ReadWrite>(tile);
+detail::TileAccess<T, detail::AccessMode::ReadWrite> read_write(MatrixTile<T> const& tile) {
+  return detail::TileAccess<T, detail::AccessMode::ReadWrite>(tile);
 }
 template <class T>
-TileAccess<T, AccessMode::Commute> commute(MatrixTile<T> const& tile) {
-  return TileAccess<T, AccessMode::Commute>(tile);
+detail::TileAccess<T, detail::AccessMode::Commute> commute(MatrixTile<T> const& tile) {
+  return detail::TileAccess<T, detail::AccessMode::Commute>(tile);
 }
 
 }  // namespace granary

@@ -263,10 +263,10 @@ template <class T, class MakeSystem>
 ///
 /// Throws NotPositiveDefinite if potrf in double precision does, and what posv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
-requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
-double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, X const& x, TileSize tile = {},
-                                SolveOptions const& options = {}) {
-  using T = ScalarOf<A>;
+requires SameScalars<A, B, X> && std::same_as < detail::RealOf<detail::ScalarOf<A>>,
+double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, X const& x,
+                                detail::TileSize tile = {}, SolveOptions const& options = {}) {
+  using T = detail::ScalarOf<A>;
   MixedReport report;
   runtime.refuse_in_task("posv_mixed");
   runtime.refuse_with_others("posv_mixed does not work");
@@ -276,9 +276,9 @@ double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B co
     auto const& solution = call.writes("X", x);
     call.require_square(0);
     call.require_match(matrix.rows == right.rows && right.rows == solution.rows && right.cols == solution.cols);
-    call.require_whole_output(a, part_of(uplo));
+    call.require_whole_output(a, detail::part_of(uplo));
     call.prepare(tile);
-    auto const a_tiles = call.tiles(0, a, part_of(uplo));
+    auto const a_tiles = call.tiles(0, a, detail::part_of(uplo));
     auto const b_tiles = call.tiles(1, b);
     auto const x_tiles = call.tiles(2, x);
     runtime.session().wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
@@ -300,10 +300,10 @@ double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B co
 ///
 /// Throws Singular if getrf in double precision does, and what gesv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
-requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
-double > MixedReport gesv_mixed(RuntimeCall runtime, A const& a, B const& b, X const& x, TileSize tile = {},
+requires SameScalars<A, B, X> && std::same_as < detail::RealOf<detail::ScalarOf<A>>,
+double > MixedReport gesv_mixed(RuntimeCall runtime, A const& a, B const& b, X const& x, detail::TileSize tile = {},
                                 SolveOptions const& options = {}) {
-  using T = ScalarOf<A>;
+  using T = detail::ScalarOf<A>;
   MixedReport report;
   runtime.refuse_in_task("gesv_mixed");
   runtime.refuse_with_others("gesv_mixed does not work");

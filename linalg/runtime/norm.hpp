@@ -24,7 +24,7 @@ namespace async {
 /// norm; xLANGE. Sums are taken in double precision. NaN if an element is NaN. Throws
 /// InvalidArgument for a FileMatrix that was opened as one triangle.
 template <MatrixOperand A>
-[[nodiscard]] Pending<double> lange(RuntimeCall runtime, Norm norm, A const& a, TileSize tile = {}) {
+[[nodiscard]] Pending<double> lange(RuntimeCall runtime, Norm norm, A const& a, detail::TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
   return detail::matrix_call(runtime, "lange", [&](detail::MatrixCall& call) {
     call.reads("A", a);
@@ -39,13 +39,13 @@ template <MatrixOperand A>
 /// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xLANHE, xLANSY. Throws
 /// InvalidArgument if A is not square.
 template <MatrixOperand A>
-[[nodiscard]] Pending<double> lanhe(RuntimeCall runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
+[[nodiscard]] Pending<double> lanhe(RuntimeCall runtime, Norm norm, Uplo uplo, A const& a, detail::TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
   return detail::matrix_call(runtime, "lanhe", [&](detail::MatrixCall& call) {
     call.reads("A", a);
     call.require_square(0);
     call.prepare(tile);
-    auto const tiles = call.tiles(0, a, part_of(uplo));
+    auto const tiles = call.tiles(0, a, detail::part_of(uplo));
     auto const data = call.data().in_place("norm of " + tiles.name(), result);
     submit_lanhe(call.tasks(), norm, tiles, data);
     return Pending<double>(call.submitted(call.data().shares(data, result)), [result] { return *result; });
@@ -57,13 +57,13 @@ template <MatrixOperand A>
 // The same, with a wait for the result.
 
 template <MatrixOperand A>
-[[nodiscard]] double lange(RuntimeCall runtime, Norm norm, A const& a, TileSize tile = {}) {
+[[nodiscard]] double lange(RuntimeCall runtime, Norm norm, A const& a, detail::TileSize tile = {}) {
   runtime.refuse_in_task("lange");
   return async::lange(runtime, norm, a, tile).get();
 }
 
 template <MatrixOperand A>
-[[nodiscard]] double lanhe(RuntimeCall runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
+[[nodiscard]] double lanhe(RuntimeCall runtime, Norm norm, Uplo uplo, A const& a, detail::TileSize tile = {}) {
   runtime.refuse_in_task("lanhe");
   return async::lanhe(runtime, norm, uplo, a, tile).get();
 }

@@ -13,7 +13,7 @@ std::vector<std::int64_t> rows_of(Pivots const& pivots) {
   return rows;
 }
 
-Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows) {
+Pivots pivots_from_rows(detail::TileGrid const& grid, std::span<std::int64_t const> rows) {
   Pivots pivots(grid);
   if (rows.size() != pivots.size()) {
     throw DataError("there are " + std::to_string(rows.size()) + " pivots for a matrix of " +
@@ -36,7 +36,7 @@ Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows
   return pivots;
 }
 
-Pivots open_pivots(std::string const& path, TileGrid const& grid, std::string const& dataset) {
+Pivots open_pivots(std::string const& path, detail::TileGrid const& grid, std::string const& dataset) {
   return pivots_from_rows(grid, read_vector(path, dataset, std::min(grid.rows, grid.cols)));
 }
 

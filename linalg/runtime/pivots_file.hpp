@@ -29,11 +29,11 @@ namespace granary {
 [[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> rows_of(Pivots const& pivots);
 /// The row exchanges, from numbers, of a matrix with that grid. Throws DataError unless there is one number per pivot,
 /// each at least its own row and below the number of rows.
-[[nodiscard]] GRANARY_EXPORT Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows);
+[[nodiscard]] GRANARY_EXPORT Pivots pivots_from_rows(detail::TileGrid const& grid, std::span<std::int64_t const> rows);
 
 /// Reads the row exchanges of factors that were written with that grid. Throws DataError if they are missing or do not
 /// fit such a matrix.
-[[nodiscard]] GRANARY_EXPORT Pivots open_pivots(std::string const& path, TileGrid const& grid,
+[[nodiscard]] GRANARY_EXPORT Pivots open_pivots(std::string const& path, detail::TileGrid const& grid,
                                                 std::string const& dataset = "pivots");
 
 }  // namespace granary

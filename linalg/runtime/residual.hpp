@@ -56,17 +56,17 @@ namespace async {
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
 [[nodiscard]] Pending<double> potrf_residual(RuntimeCall runtime, Uplo uplo, A const& a, F const& factor,
-                                             TileSize tile = {}) {
+                                             detail::TileSize tile = {}) {
   return detail::matrix_call(runtime, "potrf_residual", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a);
     auto const& y = call.reads(uplo == Uplo::Lower ? "L" : "U", factor);
     call.require_square(0);
     call.require_match(x.rows == y.rows && x.cols == y.cols);
     call.prepare(tile);
-    auto const tiles = call.tiles(1, factor, part_of(uplo));
+    auto const tiles = call.tiles(1, factor, detail::part_of(uplo));
     detail::ResidualParts const parts(call.data(), tiles.name());
-    submit_potrf_residual(call.tasks(), call.tiles(0, a, part_of(uplo)), tiles, call.memory(), parts.data());
-    return parts.result<ScalarOf<A>>(call, x.rows);
+    submit_potrf_residual(call.tasks(), call.tiles(0, a, detail::part_of(uplo)), tiles, call.memory(), parts.data());
+    return parts.result<detail::ScalarOf<A>>(call, x.rows);
   });
 }
 
@@ -74,7 +74,7 @@ requires SameScalars<A, F>
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
 [[nodiscard]] Pending<double> getrf_residual(RuntimeCall runtime, A const& a, F const& lu, Pivots const* pivots,
-                                             TileSize tile = {}) {
+                                             detail::TileSize tile = {}) {
   return detail::matrix_call(runtime, "getrf_residual", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", a);
     auto const& y = call.reads("LU", lu);
@@ -82,12 +82,12 @@ requires SameScalars<A, F>
     if (pivots != nullptr) call.require_pivots(0, pivots->grid());
     call.prepare(pivots != nullptr ? pivots->grid().tile : tile);
     auto const tiles = call.tiles(1, lu);
-    PivotData exchanges;
+    detail::PivotData exchanges;
     if (pivots != nullptr) exchanges = detail::bind_pivots(call.read_data(), *pivots, tiles.name());
     detail::ResidualParts const parts(call.data(), tiles.name());
     submit_getrf_residual(call.tasks(), call.tiles(0, a), tiles, pivots != nullptr ? &exchanges : nullptr,
                           call.memory(), parts.data());
-    return parts.result<ScalarOf<A>>(call, x.cols);
+    return parts.result<detail::ScalarOf<A>>(call, x.cols);
   });
 }
 
@@ -121,7 +121,7 @@ namespace async {
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
 [[nodiscard]] Pending<double> solve_residual(RuntimeCall runtime, Op op, A const& a, X const& x, B const& b,
-                                             TileSize tile = {}) {
+                                             detail::TileSize tile = {}) {
   return detail::solve_residual(runtime, op, MatrixPart::All, a, x, b, tile);
 }
 
@@ -129,8 +129,8 @@ requires SameScalars<A, X, B>
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
 [[nodiscard]] Pending<double> solve_residual(RuntimeCall runtime, Uplo uplo, A const& a, X const& x, B const& b,
-                                             TileSize tile = {}) {
-  return detail::solve_residual(runtime, Op::NoTrans, part_of(uplo), a, x, b, tile);
+                                             detail::TileSize tile = {}) {
+  return detail::solve_residual(runtime, Op::NoTrans, detail::part_of(uplo), a, x, b, tile);
 }
 
 }  // namespace async
@@ -139,7 +139,8 @@ requires SameScalars<A, X, B>
 
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
-[[nodiscard]] double potrf_residual(RuntimeCall runtime, Uplo uplo, A const& a, F const& factor, TileSize tile = {}) {
+[[nodiscard]] double potrf_residual(RuntimeCall runtime, Uplo uplo, A const& a, F const& factor,
+                                    detail::TileSize tile = {}) {
   runtime.refuse_in_task("potrf_residual");
   return async::potrf_residual(runtime, uplo, a, factor, tile).get();
 }
@@ -147,7 +148,7 @@ requires SameScalars<A, F>
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
 [[nodiscard]] double getrf_residual(RuntimeCall runtime, A const& a, F const& lu, Pivots const* pivots,
-                                    TileSize tile = {}) {
+                                    detail::TileSize tile = {}) {
   runtime.refuse_in_task("getrf_residual");
   return async::getrf_residual(runtime, a, lu, pivots, tile).get();
 }
@@ -155,7 +156,7 @@ requires SameScalars<A, F>
 template <class OpOrUplo, MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
 [[nodiscard]] double solve_residual(RuntimeCall runtime, OpOrUplo op, A const& a, X const& x, B const& b,
-                                    TileSize tile = {}) {
+                                    detail::TileSize tile = {}) {
   runtime.refuse_in_task("solve_residual");
   return async::solve_residual(runtime, op, a, x, b, tile).get();
 }

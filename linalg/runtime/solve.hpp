@@ -97,14 +97,14 @@ namespace async {
 /// B := A^-1 B with the Cholesky factor from potrf in the triangle `uplo`; xPOTRS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) -> Pending<> {
+auto potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "potrs", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", factor);
     auto const& y = call.writes("B", b);
     call.require_square(0);
     call.require_match(x.rows == y.rows);
     call.prepare(tile);
-    granary::potrs(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, b));
+    granary::potrs(call.tasks(), call.tiles(0, factor, detail::part_of(uplo)), call.tiles(1, b));
     return call.submitted();
   });
 }
@@ -115,16 +115,16 @@ auto potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, TileSize
 /// NotPositiveDefinite as of potrf; A and B are then partly overwritten. Views with NaN or infinity: see SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-auto posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {},
+auto posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, detail::TileSize tile = {},
           CholeskyOptions const& options = {}, SolveOptions const& solve_options = {}) -> Pending<> {
   return detail::matrix_call(runtime, "posv", [&](detail::MatrixCall& call) {
     auto const& x = call.writes("A", a);
     auto const& y = call.writes("B", b);
     call.require_square(0);
     call.require_match(x.rows == y.rows);
-    call.require_whole_output(a, part_of(uplo));
+    call.require_whole_output(a, detail::part_of(uplo));
     call.prepare(tile);
-    auto const factor = call.tiles(0, a, part_of(uplo));
+    auto const factor = call.tiles(0, a, detail::part_of(uplo));
     auto const right = call.tiles(1, b);
     detail::gate(call, detail::check_finite(call, solve_options, true, a, factor, b, right), factor);
     granary::potrf(call.tasks(), factor, detail::fitted(call, options, a, factor.grid()));
@@ -155,7 +155,7 @@ auto getrs(RuntimeCall runtime, Op op, A const& lu, Pivots const& pivots, B cons
 /// B := op(A)^-1 B with the factors from getrf_nopiv.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, TileSize tile = {}) -> Pending<> {
+auto getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, detail::TileSize tile = {}) -> Pending<> {
   return detail::matrix_call(runtime, "getrs_nopiv", [&](detail::MatrixCall& call) {
     auto const& x = call.reads("A", lu, op);
     auto const& y = call.writes("B", b);
@@ -174,7 +174,7 @@ auto getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, TileSize t
 /// or infinity: see SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-auto gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
+auto gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, detail::TileSize tile = {},
           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) -> Pending<> {
   return detail::matrix_call(runtime, "gesv", [&](detail::MatrixCall& call) {
     auto const& x = call.writes("A", a);
@@ -196,9 +196,9 @@ auto gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize 
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-[[nodiscard]] Pending<Pivots> gesv(RuntimeCall runtime, A const& a, B const& b, TileSize tile = {},
+[[nodiscard]] Pending<Pivots> gesv(RuntimeCall runtime, A const& a, B const& b, detail::TileSize tile = {},
                                    LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
-  Pivots pivots(TileGrid{});
+  Pivots pivots(detail::TileGrid{});
   auto call = async::gesv(runtime, a, b, pivots, tile, options, solve_options);
   return {std::move(call), [pivots] { return pivots; }};
 }
@@ -209,14 +209,14 @@ requires SameScalars<A, B>
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) {
+void potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, detail::TileSize tile = {}) {
   runtime.refuse_in_task("potrs");
   async::potrs(runtime, uplo, factor, b, tile).wait();
 }
 
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-void posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {},
+void posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, detail::TileSize tile = {},
           CholeskyOptions const& options = {}, SolveOptions const& solve_options = {}) {
   runtime.refuse_in_task("posv");
   async::posv(runtime, uplo, a, b, tile, options, solve_options).wait();
@@ -231,14 +231,14 @@ void getrs(RuntimeCall runtime, Op op, A const& lu, Pivots const& pivots, B cons
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, TileSize tile = {}) {
+void getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, detail::TileSize tile = {}) {
   runtime.refuse_in_task("getrs_nopiv");
   async::getrs_nopiv(runtime, op, lu, b, tile).wait();
 }
 
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-void gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
+void gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, detail::TileSize tile = {},
           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
   runtime.refuse_in_task("gesv");
   async::gesv(runtime, a, b, pivots, tile, options, solve_options).wait();
@@ -246,7 +246,7 @@ void gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize 
 
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-[[nodiscard]] Pivots gesv(RuntimeCall runtime, A const& a, B const& b, TileSize tile = {},
+[[nodiscard]] Pivots gesv(RuntimeCall runtime, A const& a, B const& b, detail::TileSize tile = {},
                           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
   runtime.refuse_in_task("gesv");
   return async::gesv(runtime, a, b, tile, options, solve_options).get();

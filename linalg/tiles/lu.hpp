@@ -16,28 +16,28 @@ namespace granary::tiles {
 /// The factorization without pivoting of a matrix of several tiles; `tiny` as in LuOptions, `first` is its first row in
 /// a larger matrix.
 template <class T>
-using TiledGetrf = void (*)(TaskEmitter& tasks, TiledMatrix<T> const& a, double tiny, std::uint64_t first);
+using TiledGetrf = void (*)(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, double tiny, std::uint64_t first);
 
 /// A := L U without pivoting. The task throws Singular if the modulus of a pivot is below tiny * max |a_ij| or the
 /// smallest normal number, or not finite. `first` is the tile's first row in the matrix, for its message. `tiled`
 /// emits the task's finer graph, on the sub-tiles. m n² - n³/3 flops for m >= n (four times that if T is complex).
 template <class T>
-void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, TiledGetrf<T> tiled,
+void getrf_nopiv(TaskEmitter& tasks, detail::TileRef const& a, std::uint64_t first, double tiny, TiledGetrf<T> tiled,
                  std::int64_t priority = 0);
 
 /// A := L U for a panel's top tile whose rows are in pivot order; it continues after a zero pivot, and stores the first
 /// one in `pivots`. `workspace` is a temporary datum with room for A's elements. See kernels::getrf_bounded.
 template <class T>
-void getrf_ordered(TaskEmitter& tasks, TileRef const& a, DataId workspace, DataId pivots, std::uint64_t first,
+void getrf_ordered(TaskEmitter& tasks, detail::TileRef const& a, DataId workspace, DataId pivots, std::uint64_t first,
                    std::int64_t priority = 0);
 
 /// B := B U^-1 with the upper triangle of A, which may have zero pivots: their columns of B are not divided.
 template <class T>
-void trsm_ru_ordered(TaskEmitter& tasks, TileRef const& a, TileRef const& b, std::int64_t priority = 0);
+void trsm_ru_ordered(TaskEmitter& tasks, detail::TileRef const& a, detail::TileRef const& b, std::int64_t priority = 0);
 
 /// Tile rows of a panel: its tiles from the top, the first row of the top tile in the matrix, and the tile size.
 struct PanelPart {
-  std::span<TileRef const> tiles;
+  std::span<detail::TileRef const> tiles;
   std::uint64_t first = 0;
   std::uint64_t tile = 0;
 };
@@ -71,8 +71,8 @@ void merge_rows(TaskEmitter& tasks, Match const& match, DataId workspace, DataId
 /// The last round: its winners, in order, become the first rows of the panel whose top tile is `top`; `pivots` := the
 /// exchanges that move them there.
 template <class T>
-void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std::uint64_t first, DataId workspace,
-                DataId pivots, std::int64_t priority = 0);
+void final_rows(TaskEmitter& tasks, Match const& match, detail::TileRef const& top, std::uint64_t first,
+                DataId workspace, DataId pivots, std::int64_t priority = 0);
 
 /// Bytes of a datum of `rows` winners of a panel with `cols` columns.
 template <class T>
@@ -85,12 +85,12 @@ enum class Permute { None, Before, After };
 /// the top tile (or undoes this in reverse order). `first_lower` is the first row of the lower tiles, which are
 /// consecutive.
 struct RowExchange {
-  TileRef top;
-  std::span<TileRef const> lower;
+  detail::TileRef top;
+  std::span<detail::TileRef const> lower;
   std::uint64_t first_lower = 0;
   std::uint64_t tile = 0;
   Permute permute = Permute::None;
-  std::span<Access const> turns = {};  ///< further accesses, which only order tasks
+  std::span<detail::Access const> turns = {};  ///< further accesses, which only order tasks
 };
 template <class T>
 void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority = 0);
@@ -103,7 +103,7 @@ void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId
 
 /// largest := max |a_ij| of a part of A; a datum of one double.
 template <class T>
-void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority = 0,
-                 std::span<Access const> turns = {});
+void max_modulus(TaskEmitter& tasks, detail::TileRef const& a, MatrixPart part, DataId largest,
+                 std::int64_t priority = 0, std::span<detail::Access const> turns = {});
 
 }  // namespace granary::tiles

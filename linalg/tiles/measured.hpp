@@ -13,7 +13,7 @@ namespace granary::tiles {
 /// Measurements of a task on a tile that it changes: the largest modulus of the whole tile before, and of a part of it
 /// after the change, each a datum of one double. An invalid id means no measurement.
 struct GRANARY_EXPORT Measurement {
-  TileRef tile;
+  detail::TileRef tile;
   DataId before;
   DataId after;
   MatrixPart after_part = MatrixPart::All;
@@ -30,17 +30,17 @@ class GRANARY_EXPORT MeasuringSubmitter final : public Submitter {
   /// The next task measures; one of its accesses writes the tile.
   void measure(Measurement const& measurement) { m_next = measurement; }
 
-  CodeletId add_codelet(Codelet codelet) override;
-  DataId add_data(DataDescription description) override { return m_submitter.add_data(std::move(description)); }
+  detail::CodeletId add_codelet(detail::Codelet codelet) override;
+  DataId add_data(detail::DataDescription description) override { return m_submitter.add_data(std::move(description)); }
   void release_data(DataId data) override { m_submitter.release_data(data); }
   void last_use(DataId data) override { m_submitter.last_use(data); }
-  TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
+  TaskId submit(TaskSubmission const& submission, detail::Parameters parameters) override;
 
  private:
   struct Known {
-    Codelet codelet;
-    CodeletId id;
-    CodeletId measuring;  // invalid until a task measures
+    detail::Codelet codelet;
+    detail::CodeletId id;
+    detail::CodeletId measuring;  // invalid until a task measures
   };
 
   Submitter& m_submitter;

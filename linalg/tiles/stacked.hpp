@@ -15,11 +15,12 @@ namespace granary::tiles {
 
 /// C := C + alpha A op(B), A and C stacks of as many rows.
 template <class T>
-void gemm(TaskEmitter& tasks, Op op_b, T alpha, std::span<TileRef const> a, TileRef const& b,
-          std::span<TileRef const> c, std::int64_t priority = 0);
+void gemm(TaskEmitter& tasks, Op op_b, T alpha, std::span<detail::TileRef const> a, detail::TileRef const& b,
+          std::span<detail::TileRef const> c, std::int64_t priority = 0);
 
 /// B := B op(A)^-1, A lower triangular and B a stack.
 template <class T>
-void trsm_right(TaskEmitter& tasks, Op op, TileRef const& a, std::span<TileRef const> b, std::int64_t priority = 0);
+void trsm_right(TaskEmitter& tasks, Op op, detail::TileRef const& a, std::span<detail::TileRef const> b,
+                std::int64_t priority = 0);
 
 }  // namespace granary::tiles

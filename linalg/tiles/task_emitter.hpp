@@ -47,32 +47,32 @@ class GRANARY_EXPORT TaskEmitter {
 
   /// Submits one task. `codelet` outlives the emitter: it is added to the submitter when it is first used.
   template <class P>
-  TaskId emit(Codelet const& codelet, std::initializer_list<Access> accesses, std::int64_t priority, double flops,
-              P&& parameters) {
-    return emit(codelet, std::span<Access const>(accesses.begin(), accesses.size()), priority, flops,
+  TaskId emit(detail::Codelet const& codelet, std::initializer_list<detail::Access> accesses, std::int64_t priority,
+              double flops, P&& parameters) {
+    return emit(codelet, std::span<detail::Access const>(accesses.begin(), accesses.size()), priority, flops,
                 std::forward<P>(parameters));
   }
   template <class P>
-  TaskId emit(Codelet const& codelet, std::span<Access const> accesses, std::int64_t priority, double flops,
-              P&& parameters) {
-    std::vector<Access> commuting;
+  TaskId emit(detail::Codelet const& codelet, std::span<detail::Access const> accesses, std::int64_t priority,
+              double flops, P&& parameters) {
+    std::vector<detail::Access> commuting;
     if (std::exchange(m_commutes, false)) {
       commuting.assign(accesses.begin(), accesses.end());
       for (auto& access : commuting)
-        if (access.mode == AccessMode::ReadWrite) access.mode = AccessMode::Commute;
+        if (access.mode == detail::AccessMode::ReadWrite) access.mode = detail::AccessMode::Commute;
       accesses = commuting;
     }
     return m_submitter->submit({.codelet = id_of(codelet),
                                 .accesses = accesses,
                                 .priority = priority,
                                 .flops = flops,
-                                .index = std::exchange(m_index, no_index),
+                                .index = std::exchange(m_index, detail::no_index),
                                 .source_line = m_source_line},
-                               Parameters(std::forward<P>(parameters)));
+                               detail::Parameters(std::forward<P>(parameters)));
   }
 
  private:
-  CodeletId id_of(Codelet const& codelet) {
+  detail::CodeletId id_of(detail::Codelet const& codelet) {
     for (auto const& [known, id] : m_codelets) {
       if (known == &codelet) return id;
     }
@@ -82,10 +82,12 @@ class GRANARY_EXPORT TaskEmitter {
   Submitter* m_submitter;
   SourceLine m_source_line;
   std::int32_t m_inner_tile = 0;
-  TaskIndex m_index = no_index;  // of the next task
-  bool m_commutes = false;       // the next task does
-  std::vector<std::pair<Codelet const*, CodeletId>> m_codelets;
+  detail::TaskIndex m_index = detail::no_index;  // of the next task
+  bool m_commutes = false;                       // the next task does
+  std::vector<std::pair<detail::Codelet const*, detail::CodeletId>> m_codelets;
 };
+
+namespace detail {
 
 /// Sets another inner tile size of an emitter while it lives; 0 keeps the emitter's own.
 class GRANARY_EXPORT InnerTileScope {
@@ -101,5 +103,7 @@ class GRANARY_EXPORT InnerTileScope {
   TaskEmitter& m_tasks;
   std::int32_t m_before;
 };
+
+}  // namespace detail
 
 }  // namespace granary

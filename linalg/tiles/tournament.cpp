@@ -23,7 +23,7 @@ using detail::TileStack;
 template <class T>
 struct Winners {
   std::int64_t* numbers;
-  TileView<T> values;
+  detail::TileView<T> values;
 
   static Bytes head_bytes(std::uint64_t rows) {
     constexpr Bytes alignment = 64;
@@ -44,19 +44,19 @@ struct Competitors {
     int place;
     std::int64_t number;
   };
-  std::vector<TileView<T>> parts;
+  std::vector<detail::TileView<T>> parts;
   std::vector<Row> rows;
 
   // The rows of `values`; number_of(place) is a row's number in the matrix.
   template <class NumberOf>
-  void add(TileView<T> const& values, NumberOf&& number_of) {
+  void add(detail::TileView<T> const& values, NumberOf&& number_of) {
     for (int s = 0; s < values.rows; ++s) rows.push_back({parts.size(), s, number_of(s)});
     parts.push_back(values);
   }
   // The rows that partial pivoting moves to the top, in order; `workspace` has room for all rows.
   [[nodiscard]] std::vector<Row> best(std::byte* workspace) const {
     auto const m = to_int32(rows.size(), "a number of rows");
-    TileView<T> const all{reinterpret_cast<T*>(workspace), m, parts.front().cols, m};
+    detail::TileView<T> const all{reinterpret_cast<T*>(workspace), m, parts.front().cols, m};
     int above = 0;
     for (auto const& part : parts) {
       copy_rows(part, rows_of(all, above, part.rows));
@@ -79,7 +79,7 @@ struct Competitors {
 };
 
 template <class T>
-void run_select_rows(KernelCall const& call) {
+void run_select_rows(detail::KernelCall const& call) {
   auto const& p = parameters_of<TileStack>(call);
   Competitors<T> competitors;
   for (std::size_t i = 0; i < p.count; ++i) {
@@ -91,7 +91,8 @@ void run_select_rows(KernelCall const& call) {
 
 // On a device.
 template <class T>
-void select(KernelCall const& call, DeviceLane const& lane, std::vector<kernels::CompetingRows<T>> const& parts) {
+void select(detail::KernelCall const& call, DeviceLane const& lane,
+            std::vector<kernels::CompetingRows<T>> const& parts) {
   auto* const workspace = reinterpret_cast<T*>(call.data[parts.size()]);
   int rows = 0;
   for (auto const& part : parts) rows += part.values.rows;
@@ -101,7 +102,7 @@ void select(KernelCall const& call, DeviceLane const& lane, std::vector<kernels:
 }
 
 template <class T>
-void launch_select_rows(KernelCall const& call, DeviceLane const& lane) {
+void launch_select_rows(detail::KernelCall const& call, DeviceLane const& lane) {
   auto const& p = parameters_of<TileStack>(call);
   std::vector<kernels::CompetingRows<T>> parts;
   auto first = static_cast<std::int64_t>(p.first);
@@ -120,13 +121,13 @@ struct MatchCall {
   std::int32_t slots = 0;      // rows of its top tile
 
   template <class T>
-  [[nodiscard]] Winners<T> candidate(KernelCall const& call, std::size_t c) const {
+  [[nodiscard]] Winners<T> candidate(detail::KernelCall const& call, std::size_t c) const {
     return Winners<T>::at(call.data[c], c + 1 < count ? cols : last_rows, cols);
   }
 };
 
 template <class T>
-[[nodiscard]] Competitors<T> candidates_of(KernelCall const& call) {
+[[nodiscard]] Competitors<T> candidates_of(detail::KernelCall const& call) {
   auto const& p = parameters_of<MatchCall>(call);
   Competitors<T> competitors;
   for (std::size_t c = 0; c < p.count; ++c) {
@@ -137,7 +138,7 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] std::vector<kernels::CompetingRows<T>> candidates_on_device(KernelCall const& call) {
+[[nodiscard]] std::vector<kernels::CompetingRows<T>> candidates_on_device(detail::KernelCall const& call) {
   auto const& p = parameters_of<MatchCall>(call);
   std::vector<kernels::CompetingRows<T>> parts;
   for (std::size_t c = 0; c < p.count; ++c) {
@@ -148,26 +149,26 @@ template <class T>
 }
 
 template <class T>
-void launch_merge_rows(KernelCall const& call, DeviceLane const& lane) {
+void launch_merge_rows(detail::KernelCall const& call, DeviceLane const& lane) {
   select(call, lane, candidates_on_device<T>(call));
 }
 
 template <class T>
-void launch_final_rows(KernelCall const& call, DeviceLane const& lane) {
+void launch_final_rows(detail::KernelCall const& call, DeviceLane const& lane) {
   auto const& p = parameters_of<MatchCall>(call);
   kernels::final_rows<T>(lane, candidates_on_device<T>(call), reinterpret_cast<T*>(call.data[p.count]),
                          call.data[p.count + 1], p.first, p.slots);
 }
 
 template <class T>
-void run_merge_rows(KernelCall const& call) {
+void run_merge_rows(detail::KernelCall const& call) {
   auto const& p = parameters_of<MatchCall>(call);
   auto const competitors = candidates_of<T>(call);
   competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1]);
 }
 
 template <class T>
-void run_final_rows(KernelCall const& call) {
+void run_final_rows(detail::KernelCall const& call) {
   auto const& p = parameters_of<MatchCall>(call);
   std::vector<std::int64_t> order;
   for (auto const& row : candidates_of<T>(call).best(call.data[p.count])) order.push_back(row.number);
@@ -178,22 +179,25 @@ void run_final_rows(KernelCall const& call) {
 }
 
 template <class T>
-Codelet const select_rows_codelet = tile_codelet<T>("select_rows", run_select_rows<T>, on_lane<launch_select_rows<T>>);
+detail::Codelet const select_rows_codelet = tile_codelet<T>("select_rows", run_select_rows<T>,
+                                                            on_lane<launch_select_rows<T>>);
 template <class T>
-Codelet const merge_rows_codelet = tile_codelet<T>("merge_rows", run_merge_rows<T>, on_lane<launch_merge_rows<T>>);
+detail::Codelet const merge_rows_codelet = tile_codelet<T>("merge_rows", run_merge_rows<T>,
+                                                           on_lane<launch_merge_rows<T>>);
 template <class T>
-Codelet const final_rows_codelet = tile_codelet<T>("final_rows", run_final_rows<T>, on_lane<launch_final_rows<T>>);
+detail::Codelet const final_rows_codelet = tile_codelet<T>("final_rows", run_final_rows<T>,
+                                                           on_lane<launch_final_rows<T>>);
 
 template <class T>
-void emit_match(TaskEmitter& tasks, Codelet const& codelet, Match const& match, MatchCall call, DataId workspace,
-                DataId result, std::int64_t priority) {
+void emit_match(TaskEmitter& tasks, detail::Codelet const& codelet, Match const& match, MatchCall call,
+                DataId workspace, DataId result, std::int64_t priority) {
   call.count = match.candidates.size();
   call.cols = to_int32(match.cols, "a number of columns");
   call.last_rows = to_int32(match.last_rows, "a number of rows");
-  std::vector<Access> accesses;
-  for (auto const candidate : match.candidates) accesses.push_back({candidate, AccessMode::Read});
-  accesses.push_back({workspace, AccessMode::Write});
-  accesses.push_back({result, AccessMode::Write});
+  std::vector<detail::Access> accesses;
+  for (auto const candidate : match.candidates) accesses.push_back({candidate, detail::AccessMode::Read});
+  accesses.push_back({workspace, detail::AccessMode::Write});
+  accesses.push_back({result, detail::AccessMode::Write});
   tasks.emit(codelet, accesses, priority, detail::lu_flops<T>(static_cast<double>(match.rows()), call.cols), call);
 }
 
@@ -202,9 +206,9 @@ void emit_match(TaskEmitter& tasks, Codelet const& codelet, Match const& match, 
 template <class T>
 void select_rows(TaskEmitter& tasks, PanelPart const& part, DataId workspace, DataId winners, std::int64_t priority) {
   TileStack const stack(part.tiles, part.first, part.tile);
-  auto accesses = detail::accesses_to<AccessMode::Read>(part.tiles);
-  accesses.push_back({workspace, AccessMode::Write});
-  accesses.push_back({winners, AccessMode::Write});
+  auto accesses = detail::accesses_to<detail::AccessMode::Read>(part.tiles);
+  accesses.push_back({workspace, detail::AccessMode::Write});
+  accesses.push_back({winners, detail::AccessMode::Write});
   tasks.emit(select_rows_codelet<T>, accesses, priority, detail::lu_flops<T>(stack.rows, stack.shape.cols), stack);
 }
 
@@ -214,8 +218,8 @@ void merge_rows(TaskEmitter& tasks, Match const& match, DataId workspace, DataId
 }
 
 template <class T>
-void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std::uint64_t first, DataId workspace,
-                DataId pivots, std::int64_t priority) {
+void final_rows(TaskEmitter& tasks, Match const& match, detail::TileRef const& top, std::uint64_t first,
+                DataId workspace, DataId pivots, std::int64_t priority) {
   MatchCall call;
   call.first = static_cast<std::int64_t>(first);
   call.slots = top.rows;
@@ -227,11 +231,11 @@ Bytes winners_bytes(std::uint64_t rows, std::uint64_t cols) {
   return Winners<T>::head_bytes(rows) + rows * cols * sizeof(T);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                           \
-  template void select_rows<T>(TaskEmitter&, PanelPart const&, DataId, DataId, std::int64_t);            \
-  template void merge_rows<T>(TaskEmitter&, Match const&, DataId, DataId, std::int64_t);                 \
-  template void final_rows<T>(TaskEmitter&, Match const&, TileRef const&, std::uint64_t, DataId, DataId, \
-                              std::int64_t);                                                             \
+#define GRANARY_INSTANTIATE(T)                                                                                   \
+  template void select_rows<T>(TaskEmitter&, PanelPart const&, DataId, DataId, std::int64_t);                    \
+  template void merge_rows<T>(TaskEmitter&, Match const&, DataId, DataId, std::int64_t);                         \
+  template void final_rows<T>(TaskEmitter&, Match const&, detail::TileRef const&, std::uint64_t, DataId, DataId, \
+                              std::int64_t);                                                                     \
   template Bytes winners_bytes<T>(std::uint64_t, std::uint64_t);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE

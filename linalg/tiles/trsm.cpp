@@ -24,7 +24,7 @@ using detail::sub_tiles;
 // Accesses: A, B. `inner` is the sub-tile size: see TaskEmitter::inner_tile.
 template <class T>
 struct SolveCall {
-  TileShape a, b;
+  detail::TileShape a, b;
   std::int32_t inner = 0;
   T alpha;
   Side side = Side::Left;
@@ -34,14 +34,14 @@ struct SolveCall {
 };
 
 template <class T, class... Lane>
-void run_trsm(KernelCall const& call, Lane const&... lane) {
+void run_trsm(detail::KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<SolveCall<T>>(call);
   kernels::trsm(lane..., p.side, p.uplo, p.op, p.diag, p.alpha, input_tile<T>(call, 0, p.a),
                 output_tile<T>(call, 1, p.b));
 }
 
 template <class T>
-void expand_trsm(void const* parameters, InnerGraph& graph) {
+void expand_trsm(void const* parameters, detail::InnerGraph& graph) {
   auto const& p = *static_cast<SolveCall<T> const*>(parameters);
   if (!splits(p.b, p.inner)) return;
   TaskEmitter tasks(graph);
@@ -50,11 +50,11 @@ void expand_trsm(void const* parameters, InnerGraph& graph) {
   auto const count = left ? b.grid().tile_cols() : b.grid().tile_rows();
   // With alpha 0 the kernel clears B.
   if (count == 1 && p.alpha != T(0)) {
-    auto const a = sub_tiles<T>(graph, 0, p.a, p.inner, part_of(p.uplo));
+    auto const a = sub_tiles<T>(graph, 0, p.a, p.inner, detail::part_of(p.uplo));
     return trsm(tasks, LeftTriangle<T>(p.side, p.uplo, p.op, a, b), p.diag, p.alpha);
   }
   auto const whole = detail::shape_now<T>(graph, 0, p.a);
-  TileRef const a{whole, graph.part(0, 0)};
+  detail::TileRef const a{whole, graph.part(0, 0)};
   for (std::uint64_t i = 0; i < count; ++i) {
     auto const panel = left ? rows_of_op<T>(graph, 1, p.b, Op::Trans, b.grid().first(i), b(0, i).cols)
                             : rows_of_op<T>(graph, 1, p.b, Op::NoTrans, b.grid().first(i), b(i, 0).rows);
@@ -63,15 +63,15 @@ void expand_trsm(void const* parameters, InnerGraph& graph) {
 }
 
 template <class T>
-Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>,
-                                                   on_lane<run_trsm<T, DeviceLane>>);
+detail::Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>,
+                                                           on_lane<run_trsm<T, DeviceLane>>);
 // The solves of an LU factorization have separate names, as in the DARTS paper: their speeds differ on devices.
 template <class T>
-Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>,
-                                                      on_lane<run_trsm<T, DeviceLane>>);
+detail::Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>,
+                                                              on_lane<run_trsm<T, DeviceLane>>);
 template <class T>
-Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>,
-                                                      on_lane<run_trsm<T, DeviceLane>>);
+detail::Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>,
+                                                              on_lane<run_trsm<T, DeviceLane>>);
 // Bottom levels in a solve of `count` steps, with time 1 for a solve and 2 for an update. The longest path from a solve
 // leads through the update of the next step's tile; from an update, through the later updates of its tile and the
 // tile's solve.
@@ -88,8 +88,8 @@ struct SolveLevels {
 }  // namespace
 
 template <class T>
-void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
-          std::int64_t priority) {
+void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, detail::TileRef const& a,
+          detail::TileRef const& b, std::int64_t priority) {
   SolveCall<T> const call{a.shape(), b.shape(), tasks.inner_tile(), alpha, side, uplo, op, diag};
   double const fmas = 0.5 * b.rows * b.cols * a.rows;
   auto const& codelet = op != Op::NoTrans                            ? trsm_codelet<T>
@@ -125,8 +125,9 @@ void trsm(TaskEmitter& tasks, LeftTriangle<T> const& problem, Diag diag, T alpha
   }
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                             \
-  template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t); \
+#define GRANARY_INSTANTIATE(T)                                                                              \
+  template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, detail::TileRef const&, detail::TileRef const&, \
+                     std::int64_t);                                                                         \
   template void trsm(TaskEmitter&, LeftTriangle<T> const&, Diag, T);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

@@ -14,8 +14,8 @@ namespace granary::tiles {
 /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular: one task. m n k flops (4 m n k), k the
 /// order of A.
 template <class T>
-void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
-          std::int64_t priority = 0);
+void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, detail::TileRef const& a,
+          detail::TileRef const& b, std::int64_t priority = 0);
 
 /// The same for matrices whose shapes match, with one task for each tile that changes in a step. `alpha` is not 0. The
 /// priorities are bottom levels.

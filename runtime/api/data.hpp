@@ -33,8 +33,6 @@ namespace detail {
 template <class View>
 inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible;
 
-}  // namespace detail
-
 /// The Kokkos::Device with which host workers access elements of a View, or copies of them.
 template <class View>
 using HostPlace = std::conditional_t<detail::on_host<View>, typename View::device_type,
@@ -53,8 +51,6 @@ using DevicePlace = Kokkos::Device<DeviceExecutionSpace, typename DeviceExecutio
 /// The same for a body on a device: the elements are in device memory.
 template <class View, AccessMode Mode>
 using DeviceBodyView = BodyView<View, Mode, DevicePlace>;
-
-namespace detail {
 
 template <class View>
 ViewShape shape_of(View const& view) {
@@ -220,6 +216,9 @@ namespace detail {
 
 class Session;
 
+template <class View, AccessMode Mode>
+struct TypedAccess;
+
 // Makes handles, and looks into them. For granary itself.
 struct GRANARY_EXPORT Handles {
   template <class View>
@@ -282,7 +281,7 @@ template <class View>
 class GRANARY_EXPORT Data {
  public:
   [[nodiscard]] DataId id() const { return m_hold->id(); }
-  [[nodiscard]] RuntimeId runtime_id() const { return m_hold->runtime_id(); }
+  [[nodiscard]] detail::RuntimeId runtime_id() const { return m_hold->runtime_id(); }
 
   /// Converts a handle on a host View to the handle type of temporaries with the same data type and layout (see
   /// Temporary), so that one variable may hold either. Both refer to the same datum.
@@ -295,14 +294,16 @@ class GRANARY_EXPORT Data {
   friend struct detail::Handles;
   template <class V>
   friend class Data;
-  template <class V, AccessMode Mode>
-  friend struct TypedAccess;
+  template <class V, detail::AccessMode Mode>
+  friend struct detail::TypedAccess;
   Data(std::shared_ptr<detail::DataHold const> hold, std::shared_ptr<View const> view)
       : m_hold(std::move(hold)), m_view(std::move(view)) {}
 
   std::shared_ptr<detail::DataHold const> m_hold;
   std::shared_ptr<View const> m_view;  // the engine keeps it until the datum is forgotten
 };
+
+namespace detail {
 
 /// An array in device memory; Runtime::device_view makes it. Copies share the memory.
 template <class DataType, class Layout>
@@ -327,33 +328,35 @@ struct GRANARY_EXPORT TypedAccess {
       : data(handle.id()), runtime(handle.runtime_id()), shape(handle.m_view.get()) {}
 };
 
+}  // namespace detail
+
 /// The results of `read`, `write`, `read_write` and `commute`, the arguments of Runtime::submit: TypedAccess and
 /// similar types.
 template <class A>
 concept TaskAccess = requires(A const& access) {
   typename A::ViewType;
-  { A::mode } -> std::convertible_to<AccessMode>;
+  { A::mode } -> std::convertible_to<detail::AccessMode>;
   { access.data } -> std::convertible_to<DataId>;
-  { access.runtime } -> std::convertible_to<RuntimeId>;
+  { access.runtime } -> std::convertible_to<detail::RuntimeId>;
   access.shape;
 };
 
 /// The task reads the value that the last task before it left in `x`.
 template <class View>
-TypedAccess<View, AccessMode::Read> read(Data<View> const& x) {
-  return TypedAccess<View, AccessMode::Read>(x);
+detail::TypedAccess<View, detail::AccessMode::Read> read(Data<View> const& x) {
+  return detail::TypedAccess<View, detail::AccessMode::Read>(x);
 }
 /// The task writes every element of `x`; it must not read the old values.
 template <class View>
-TypedAccess<View, AccessMode::Write> write(Data<View> const& x) {
+detail::TypedAccess<View, detail::AccessMode::Write> write(Data<View> const& x) {
   static_assert(detail::tasks_may_write<View>, "the elements of these data are const: use read(x)");
-  return TypedAccess<View, AccessMode::Write>(x);
+  return detail::TypedAccess<View, detail::AccessMode::Write>(x);
 }
 /// The task reads and writes `x`.
 template <class View>
-TypedAccess<View, AccessMode::ReadWrite> read_write(Data<View> const& x) {
+detail::TypedAccess<View, detail::AccessMode::ReadWrite> read_write(Data<View> const& x) {
   static_assert(detail::tasks_may_write<View>, "the elements of these data are const: use read(x)");
-  return TypedAccess<View, AccessMode::ReadWrite>(x);
+  return detail::TypedAccess<View, detail::AccessMode::ReadWrite>(x);
 }
 /// The task reads and writes `x`, in any order with the other tasks that commute on it and are submitted before one
 /// that accesses it otherwise; one at a time. Sums of floating-point numbers then depend on the order, which differs
@@ -361,9 +364,9 @@ TypedAccess<View, AccessMode::ReadWrite> read_write(Data<View> const& x) {
 /// Its turn takes 0.2 to 0.3 microseconds of decisions. Each later access of another kind costs O(unfinished tasks of
 /// the run).
 template <class View>
-TypedAccess<View, AccessMode::Commute> commute(Data<View> const& x) {
+detail::TypedAccess<View, detail::AccessMode::Commute> commute(Data<View> const& x) {
   static_assert(detail::tasks_may_write<View>, "the elements of these data are const: use read(x)");
-  return TypedAccess<View, AccessMode::Commute>(x);
+  return detail::TypedAccess<View, detail::AccessMode::Commute>(x);
 }
 
 }  // namespace granary

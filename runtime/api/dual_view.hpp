@@ -74,7 +74,7 @@ class GRANARY_EXPORT DualData {
  public:
   using HostView = typename Dual::t_host;
   [[nodiscard]] DataId id() const { return m_data.id(); }
-  [[nodiscard]] RuntimeId runtime_id() const { return m_data.runtime_id(); }
+  [[nodiscard]] detail::RuntimeId runtime_id() const { return m_data.runtime_id(); }
   /// For `read`, `write` and `read_write`: tells granary what the application has changed.
   [[nodiscard]] Data<HostView> const& in_use() const {
     if (m_sides) m_sides->use();
@@ -110,19 +110,19 @@ template <class Dual>
 }
 
 template <class Dual>
-TypedAccess<typename Dual::t_host, AccessMode::Read> read(DualData<Dual> const& x) {
+detail::TypedAccess<typename Dual::t_host, detail::AccessMode::Read> read(DualData<Dual> const& x) {
   return read(x.in_use());
 }
 template <class Dual>
-TypedAccess<typename Dual::t_host, AccessMode::Write> write(DualData<Dual> const& x) {
+detail::TypedAccess<typename Dual::t_host, detail::AccessMode::Write> write(DualData<Dual> const& x) {
   return write(x.in_use());
 }
 template <class Dual>
-TypedAccess<typename Dual::t_host, AccessMode::ReadWrite> read_write(DualData<Dual> const& x) {
+detail::TypedAccess<typename Dual::t_host, detail::AccessMode::ReadWrite> read_write(DualData<Dual> const& x) {
   return read_write(x.in_use());
 }
 template <class Dual>
-TypedAccess<typename Dual::t_host, AccessMode::Commute> commute(DualData<Dual> const& x) {
+detail::TypedAccess<typename Dual::t_host, detail::AccessMode::Commute> commute(DualData<Dual> const& x) {
   return commute(x.in_use());
 }
 

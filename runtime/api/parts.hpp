@@ -74,14 +74,10 @@ std::size_t tile_of(std::string const& name, std::size_t dimension, std::size_t 
   }
 }
 
-}  // namespace detail
-
 /// A part of a View: the same elements, with the strides of the whole.
 template <class View>
 using PartView = Kokkos::View<typename detail::PointerTo<typename View::value_type, detail::rank_of<View>>::type,
                               Kokkos::LayoutStride, typename View::device_type>;
-
-namespace detail {
 
 template <class View>
 auto subview_of(View const& whole, std::array<PartRange, rank_of<View>> const& ranges) {
@@ -169,7 +165,7 @@ class GRANARY_EXPORT Parts {
   [[nodiscard]] std::size_t size() const { return m_parts.size(); }
   /// The part with these indices, one per dimension, each less than `extent`.
   template <std::integral... Indices>
-  [[nodiscard]] Data<PartView<View>> const& operator()(Indices... indices) const {
+  [[nodiscard]] Data<detail::PartView<View>> const& operator()(Indices... indices) const {
     static_assert(sizeof...(Indices) == rank, "one index per dimension");
     std::size_t number = 0;
     std::size_t dimension = 0;
@@ -186,7 +182,7 @@ class GRANARY_EXPORT Parts {
   }
 
   std::array<std::size_t, rank> m_extents{};
-  std::vector<Data<PartView<View>>> m_parts;
+  std::vector<Data<detail::PartView<View>>> m_parts;
 };
 
 // Temporaries that are cut into parts. A temporary has no fixed place, so its parts are temporaries of their own, and

@@ -78,10 +78,17 @@ struct GRANARY_EXPORT Maximum {
   }
 };
 
+namespace detail {
+
 /// Asks `reduce` for the same result in every run: terms are combined in an order that depends on the order of
 /// submission alone.
 struct GRANARY_EXPORT InOrder {};
-inline constexpr InOrder in_order{};
+
+}  // namespace detail
+
+inline constexpr detail::InOrder in_order{};
+
+namespace detail {
 
 /// How a task contributes to a datum; `reduce` makes it.
 template <class View, class Op, bool Ordered>
@@ -89,8 +96,6 @@ struct GRANARY_EXPORT ReduceAccess {
   Data<View> data;
   Op op;
 };
-
-namespace detail {
 
 template <class A>
 inline constexpr bool is_reduction = false;
@@ -136,11 +141,11 @@ RuntimeId runtime_of(A const& access, RuntimeId here) {
 /// otherwise the submission throws InvalidArgument. Floating-point results depend on the order of the terms, and so on
 /// the run, unless `in_order` is given.
 template <class View, class Op>
-[[nodiscard]] ReduceAccess<View, Op, false> reduce(Data<View> const& x, Op op) {
+[[nodiscard]] detail::ReduceAccess<View, Op, false> reduce(Data<View> const& x, Op op) {
   return {x, std::move(op)};
 }
 template <class View, class Op>
-[[nodiscard]] ReduceAccess<View, Op, true> reduce(Data<View> const& x, Op op, InOrder) {
+[[nodiscard]] detail::ReduceAccess<View, Op, true> reduce(Data<View> const& x, Op op, detail::InOrder) {
   return {x, std::move(op)};
 }
 

@@ -47,7 +47,7 @@ struct Trace;
 template <class D>
 concept DataHandle = requires(D const& data) {
   { data.id() } -> std::same_as<DataId>;
-  { data.runtime_id() } -> std::same_as<RuntimeId>;
+  { data.runtime_id() } -> std::same_as<detail::RuntimeId>;
 };
 
 /// A machine's workers and memories, ready to run tasks on data: the host's cores, devices, bounded host and device
@@ -121,18 +121,16 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   /// Kokkos::ALL. Parts may overlap. Throws InvalidArgument for a range that is empty or outside the View, for a
   /// temporary (use `partition`), and as `data`.
   template <class View, class... Ranges>
-  Data<PartView<View>> part(Data<View> const& whole, Ranges const&... ranges) {
+  Data<detail::PartView<View>> part(Data<View> const& whole, Ranges const&... ranges) {
     return detail::part(*m_session, whole, ranges...);
   }
 
   /// Registers a temporary: an array without initial value and home that tasks write and then read. It takes memory,
   /// under the limit, only while it holds a value or a task uses it, and moves to scratch when memory is full. The
-  /// label is its name in messages and traces.
-  ///
-  /// `T` is either the type of the elements, `temporary<double>("block", n, m)`, for an array in LayoutRight, or the
-  /// type of a View, `temporary<Kokkos::View<float*[3], Kokkos::LayoutLeft>>("p", n)`, which sets the data type and the
-  /// layout. Elements must be trivially copyable. Throws InvalidArgument for a negative extent, and for 2^63 bytes or
-  /// more.
+  /// label is its name in messages and traces. `T` is either the type of the elements, `temporary<double>("b", n, m)`,
+  /// for an array in LayoutRight, or that of a View, `temporary<Kokkos::View<float*[3], Kokkos::LayoutLeft>>("p", n)`,
+  /// which sets the data type and the layout. Elements must be trivially copyable. Throws InvalidArgument for a
+  /// negative extent, and for 2^63 bytes or more.
   template <class T, class... Extents>
   Data<detail::TemporaryView<T, sizeof...(Extents)>> temporary(std::string_view label, Extents... extents) {
     return detail::temporary<T>(*m_session, label, extents...);
@@ -143,14 +141,13 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   }
 
   /// Registers a datum whose values differ in size. Each value has at most `most` elements; `expected`, by default
-  /// `most`, is a first estimate for schedulers. Memory must have room for 2 * `most` elements.
-  ///
-  /// While the data of a task that writes it are allocated, the new value has room for `most` elements, beside the
-  /// present value. A body may lower this bound with a member `std::size_t most_elements(std::span<std::size_t const>
-  /// elements, std::size_t access) const`: it gets the present numbers of elements of all data of the task, by access,
-  /// and returns the bound for the datum of `access`. A task may access the datum once, as one of its first 8 data.
-  /// Throws InvalidArgument if `most` is 0, if `expected` is more than `most`, and for 2^63 bytes or more. Include
-  /// <granary/varying.hpp> to use it.
+  /// `most`, is a first estimate for schedulers. Memory must have room for 2 * `most` elements. While the data of a
+  /// task that writes it are allocated, the new value has room for `most` elements, beside the present value. A body
+  /// may lower this bound with a member `std::size_t most_elements(std::span<std::size_t const> elements, std::size_t
+  /// access) const`: it gets the present numbers of elements of all data of the task, by access, and returns the bound
+  /// for the datum of `access`. A task may access the datum once, as one of its first 8 data. Throws InvalidArgument if
+  /// `most` is 0, if `expected` is more than `most`, and for 2^63 bytes or more. Include <granary/varying.hpp> to use
+  /// it.
   template <class T>
   [[nodiscard]] Varying<T> varying(std::string_view label, std::size_t most, std::optional<std::size_t> expected = {});
 
@@ -181,7 +178,7 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
     return detail::submit(*m_session, info, std::move(body), accesses...);
   }
   template <class Body, class... Accesses>
-  TaskHandle submit(TaskName const& name, Body body, Accesses const&... accesses) {
+  TaskHandle submit(detail::TaskName const& name, Body body, Accesses const&... accesses) {
     return submit(TaskInfo{name}, std::move(body), accesses...);
   }
   template <detail::NoName Body, class... Accesses>
@@ -189,22 +186,21 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
 
   /// Makes work outside granary, such as an MPI message, a task that no worker runs. When the earlier tasks on these
   /// data have ended, a thread of the Runtime calls `ended()` repeatedly until it returns true; an exception from it
-  /// fails the task. Later tasks on these data start after that. `ended` may start the work in its first call.
-  ///
-  /// The data are Views, where the application has them: what the work reads must be there before the call, as after
-  /// `wait(x)`. The access is `read`, `write` or `read_write`. `ended` must become true without later calls of the
-  /// submitting thread, which may sleep here and in `submit` while too many tasks are live. Later tasks start late by
-  /// up to a quarter of the duration of the work (up to 50 µs if it is short), at most 1 ms. Throws InvalidArgument
-  /// with several processes, and for temporaries, tiles of files and DualViews; otherwise as `submit`.
+  /// fails the task. Later tasks on these data start after that. `ended` may start the work in its first call; it must
+  /// become true without later calls of the submitting thread, which may sleep here and in `submit` while too many
+  /// tasks are live. The data are Views, where the application has them: what the work reads must be there before the
+  /// call, as after `wait(x)`. The access is `read`, `write` or `read_write`. Later tasks start late by up to a quarter
+  /// of the duration of the work (up to 50 µs if it is short), at most 1 ms. Throws InvalidArgument with several
+  /// processes, and for temporaries, tiles of files and DualViews; otherwise as `submit`.
   template <class Ended, class... Accesses>
-  TaskHandle submit_outside(TaskName const& name, Ended ended, Accesses const&... accesses) {
+  TaskHandle submit_outside(detail::TaskName const& name, Ended ended, Accesses const&... accesses) {
     return detail::submit_outside(*m_session, name, std::move(ended), accesses...);
   }
   /// The same for all work that the application has given to an execution-space instance so far: tasks that are
   /// submitted later begin after it, and no fence is needed. Before it gives the instance that work, the application
   /// waits for these data. The instance may belong to a device; on the host, this call waits for its kernels.
   template <class Instance, class... Accesses>
-  TaskHandle submit_after(TaskName const& name, Instance const& instance, Accesses const&... accesses) {
+  TaskHandle submit_after(detail::TaskName const& name, Instance const& instance, Accesses const&... accesses) {
     return detail::submit_after(*m_session, name, instance, accesses...);
   }
 
@@ -214,9 +210,8 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   void wait();
   /// Returns when no submitted task uses these data and their homes hold their values, without waiting for others: the
   /// application may use its memory behind them until it submits the next task on them. Throws the first failure that
-  /// left one of them without its value; see Engine::wait. A failure that concerns other data, too, is reported again
-  /// by the next `wait()`. Data that share bytes with these are included. Temporaries have no home; their tasks have
-  /// ended. Throws otherwise as `wait()`.
+  /// left one of them without its value, see Engine::wait; one that concerns other data, too, is reported again by the
+  /// next `wait()`. Data that share bytes with these are included. Throws otherwise as `wait()`.
   template <DataHandle First, DataHandle... Others>
   void wait(First const& first, Others const&... others) {
     detail::refuse_foreign(*m_session, "wait", first, others...);
@@ -240,7 +235,7 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
     m_session->will_not_use(data.id());
   }
   /// The failures that the thread's last throwing `wait` found, first submitted first. Valid until its next wait.
-  [[nodiscard]] std::vector<Failure> const& failures() const;
+  [[nodiscard]] std::vector<detail::Failure> const& failures() const;
   /// Cancels every task that was not handed to a worker; `wait` throws `error`. From any thread; waits for no task.
   void cancel(std::exception_ptr error);
   /// Cancels in the same way when a stop is requested, or now if it was; waits throw Stopped. Tasks that are submitted
@@ -260,7 +255,7 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   /// Peaks and bytes moved so far. Costs as `statistics`.
   [[nodiscard]] RuntimeFigures figures() const;
   /// The counts of the engine and its planner; no task is scheduled meanwhile. Include <granary/trace.hpp> to use it.
-  [[nodiscard]] EngineStatistics statistics() const;
+  [[nodiscard]] detail::EngineStatistics statistics() const;
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
   /// asks for it. O(events); no task is scheduled meanwhile. Include <granary/trace.hpp> to use it.
   [[nodiscard]] Trace trace() const;
@@ -268,17 +263,16 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   /// Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Needs <granary/schedule.hpp>.
   [[nodiscard]] Schedule schedule() const;
 
-  /// An array in the memory of a device of this Runtime, by its index in `figures().devices`: a View for `data` whose
-  /// elements are not initialised. It takes device memory beside `RuntimeOptions::device_memory`, and keeps it until
-  /// the last copy of the View's owner is destroyed; data that it is registered as, and their parts, have one. With
-  /// emulated devices it is in the memory of one of these, so that programs with data on devices run anywhere. Throws
-  /// InvalidArgument for a device that there is not, and DeviceError without memory.
-  template <class DataType, class Layout = typename DeviceExecutionSpace::array_layout, class... Extents>
-  [[nodiscard]] DeviceView<DataType, Layout> device_view(std::size_t device, std::string const& label,
-                                                         Extents... extents);
+  /// An array in the memory of a device, by its index in `figures().devices`: a View for `data` with uninitialised
+  /// elements. It takes memory beside `RuntimeOptions::device_memory` until the last copy of the View's owner is
+  /// destroyed; data that it is registered as, and their parts, have one. Emulated devices have such memory, too, so
+  /// that these programs run anywhere. Throws InvalidArgument for an unknown device, and DeviceError without memory.
+  template <class DataType, class Layout = typename detail::DeviceExecutionSpace::array_layout, class... Extents>
+  [[nodiscard]] detail::DeviceView<DataType, Layout> device_view(std::size_t device, std::string const& label,
+                                                                 Extents... extents);
   /// Registers it as a datum, whose home is that device. Throws InvalidArgument if the Runtime does not use it.
   template <class DataType, class Layout>
-  auto data(DeviceView<DataType, Layout> const& view) {
+  auto data(detail::DeviceView<DataType, Layout> const& view) {
     return detail::register_view(*m_session, view.view, view.label, view.memory, {});
   }
 
@@ -287,9 +281,9 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
   [[nodiscard]] std::uint32_t processes() const;
   /// With several processes: makes `owner` the process that runs all tasks that write the datum. Call it in all
   /// processes, before the first task that accesses the datum. Without it, tiles of matrices and parts of a View that
-  /// is cut in two dimensions are distributed cyclically over the process grid; other data get the owner of the other
-  /// outputs of their first task, or else of its inputs. Throws InvalidArgument if there is no such process, or if the
-  /// datum has another owner already.
+  /// is cut in two dimensions are dealt over the process grid; other data get the owner of their first task's other
+  /// outputs, or else inputs. Throws InvalidArgument without such a process, and if the datum has another owner
+  /// already.
   template <DataHandle D>
   void assign(D const& data, ProcessId owner) {
     detail::refuse_foreign(*m_session, "assign", data);
@@ -302,14 +296,13 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
     return m_session->owns(data.id());
   }
   /// Ends the run because of an exception `why` that was thrown outside of tasks, and throws it. Nothing can be
-  /// submitted afterwards. With several processes, the tasks of all are cancelled, and all throw the same exception
-  /// (the first, if several processes call this): this process here, the others from their next collective call. If the
-  /// others make no such call within five seconds, all processes exit with `status`. The destructor does the same
-  /// during stack unwinding, but cannot tell the others the exception.
+  /// submitted afterwards. With several processes, the tasks of all are cancelled, and all throw the first such
+  /// exception, the others from their next collective call; if they make none within five seconds, all processes exit
+  /// with `status`. The destructor does the same during stack unwinding, but cannot tell the others the exception.
   [[noreturn]] void give_up(std::exception_ptr const& why, int status = 1);
-  /// Pins the application's memory while the result exists, so that devices copy from and to it at full speed, if there
-  /// are devices and the system allows it. Pin memory that holds several data once, before they are added: parts are
-  /// pinned with it. Null for less than 64 KiB, and without devices.
+  /// Pins the application's memory while the result exists, so that devices copy at full speed, if the system allows
+  /// it. Pin memory that holds several data once, before they are added: parts are pinned with it. Null for less than
+  /// 64 KiB, and without devices.
   [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes) {
     return m_session->pin(memory, bytes);
   }
@@ -335,8 +328,9 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
 };
 
 template <class DataType, class Layout, class... Extents>
-DeviceView<DataType, Layout> Runtime::device_view(std::size_t device, std::string const& label, Extents... extents) {
-  using View = typename DeviceView<DataType, Layout>::View;
+detail::DeviceView<DataType, Layout> Runtime::device_view(std::size_t device, std::string const& label,
+                                                          Extents... extents) {
+  using View = typename detail::DeviceView<DataType, Layout>::View;
   View const shape(nullptr, static_cast<std::size_t>(extents)...);
   auto memory = m_session->device_memory(device, label, shape.span() * sizeof(typename View::value_type));
   View const view(reinterpret_cast<typename View::pointer_type>(memory.get()), static_cast<std::size_t>(extents)...);

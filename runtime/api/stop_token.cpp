@@ -6,12 +6,12 @@
 namespace granary {
 
 namespace {
-thread_local StopToken current_stop;
+thread_local detail::StopToken current_stop;
 }
 
-StopToken stop_token() { return current_stop; }
+detail::StopToken stop_token() { return current_stop; }
 
-detail::StopScope::StopScope(StopToken const& token) : m_outer(std::exchange(current_stop, token)) {}
+detail::StopScope::StopScope(detail::StopToken const& token) : m_outer(std::exchange(current_stop, token)) {}
 
 detail::StopScope::~StopScope() { current_stop = m_outer; }
 

@@ -26,7 +26,7 @@ namespace granary {
 /// runtime.submit("relax", Relax{}, read_write(x));
 /// assert(std::abs(x.get() * x.get() - 2) < 1e-12);
 /// ```
-[[nodiscard]] GRANARY_EXPORT StopToken stop_token();
+[[nodiscard]] GRANARY_EXPORT detail::StopToken stop_token();
 
 namespace detail {
 

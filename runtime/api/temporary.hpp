@@ -108,19 +108,19 @@ std::shared_ptr<View const> shape_only(std::span<Extent const> extents) {
   return std::make_shared<View const>(static_cast<typename View::pointer_type>(nullptr), layout);
 }
 
-}  // namespace detail
-
 /// Room of a task's own; `scratch` makes it.
 template <class T, std::size_t Rank>
 struct GRANARY_EXPORT ScratchAccess {
   std::array<std::int64_t, Rank> extents;
 };
 
+}  // namespace detail
+
 /// Room of the task's own on the node where it runs, under that memory's limit and only while the task has its places:
 /// the body gets a View of an array like a temporary, `scratch<double>(n, m)` or `scratch<Kokkos::View<float*[3]>>(n)`,
 /// with undefined contents. Costs a microsecond more at the submission. Submission throws as Runtime::temporary.
 template <class T, std::integral... Extents>
-[[nodiscard]] ScratchAccess<T, sizeof...(Extents)> scratch(Extents... extents) {
+[[nodiscard]] detail::ScratchAccess<T, sizeof...(Extents)> scratch(Extents... extents) {
   return {{static_cast<std::int64_t>(extents)...}};
 }
 

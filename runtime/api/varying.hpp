@@ -64,7 +64,7 @@ class GRANARY_EXPORT Varying {
                 "granary moves the elements of varying data byte by byte: use a trivially copyable type that is not "
                 "const");
   [[nodiscard]] DataId id() const { return m_hold->id(); }
-  [[nodiscard]] RuntimeId runtime_id() const { return m_hold->runtime_id(); }
+  [[nodiscard]] detail::RuntimeId runtime_id() const { return m_hold->runtime_id(); }
 
  private:
   friend struct detail::Handles;
@@ -96,8 +96,6 @@ struct GRANARY_EXPORT VaryingShape {};
 template <class T>
 using VaryingView = Kokkos::View<T*, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-}  // namespace detail
-
 /// A task's access to a Varying.
 template <class T, AccessMode Mode>
 struct GRANARY_EXPORT VaryingAccess {
@@ -110,17 +108,19 @@ struct GRANARY_EXPORT VaryingAccess {
   explicit VaryingAccess(Varying<T> const& handle) : data(handle.id()), runtime(handle.runtime_id()) {}
 };
 
+}  // namespace detail
+
 template <class T>
-VaryingAccess<T, AccessMode::Read> read(Varying<T> const& x) {
-  return VaryingAccess<T, AccessMode::Read>(x);
+detail::VaryingAccess<T, detail::AccessMode::Read> read(Varying<T> const& x) {
+  return detail::VaryingAccess<T, detail::AccessMode::Read>(x);
 }
 template <class T>
-VaryingAccess<T, AccessMode::Write> write(Varying<T> const& x) {
-  return VaryingAccess<T, AccessMode::Write>(x);
+detail::VaryingAccess<T, detail::AccessMode::Write> write(Varying<T> const& x) {
+  return detail::VaryingAccess<T, detail::AccessMode::Write>(x);
 }
 template <class T>
-VaryingAccess<T, AccessMode::ReadWrite> read_write(Varying<T> const& x) {
-  return VaryingAccess<T, AccessMode::ReadWrite>(x);
+detail::VaryingAccess<T, detail::AccessMode::ReadWrite> read_write(Varying<T> const& x) {
+  return detail::VaryingAccess<T, detail::AccessMode::ReadWrite>(x);
 }
 
 namespace detail {

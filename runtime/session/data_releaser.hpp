@@ -10,16 +10,15 @@
 
 namespace granary {
 
-namespace detail {
-class Engine;
-}  // namespace detail
 class Submitter;
+
+namespace detail {
+
+class Engine;
 
 /// A Runtime among all of this process, also among those that have ended. Each counts its data from 0: a DataId alone
 /// does not tell whose it is.
 using RuntimeId = Id<struct RuntimeTag, std::uint32_t>;
-
-namespace detail {
 
 /// Ends registrations of a Runtime's data, if that has not ended before.
 class GRANARY_EXPORT DataReleaser {

@@ -28,7 +28,9 @@ namespace granary {
 
 class SignalWatch;
 class Submitter;
+namespace detail {
 struct EngineStatistics;
+}  // namespace detail
 
 namespace detail {
 

@@ -11,6 +11,8 @@
 
 namespace granary {
 
+namespace detail {
+
 /// A task's name: a string literal, std::string or std::string_view, which it does not copy. It keeps the line where it
 /// was converted, which what `submit` throws names.
 struct GRANARY_EXPORT TaskName {
@@ -21,8 +23,6 @@ struct GRANARY_EXPORT TaskName {
   TaskName(Text const& name, SourceLine line = SourceLine::current())  // NOLINT(google-explicit-constructor)
       : text(name), source_line(line) {}
 };
-
-namespace detail {
 
 // A task that granary submits for another one, which it names if the submission fails.
 inline TaskName own_task(char const* name) { return {name, SourceLine{}}; }
@@ -58,7 +58,7 @@ decltype(auto) naming_line(SourceLine const& source_line, Function&& function) {
 /// assert(x.get() == 1);
 /// ```
 struct GRANARY_EXPORT TaskInfo {
-  TaskName name;
+  detail::TaskName name;
   std::int64_t priority = 0;  ///< larger is more urgent
   double flops = 0;           ///< floating-point operations; 0 when unknown
 };

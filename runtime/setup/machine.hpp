@@ -13,7 +13,8 @@ namespace granary {
 
 /// Node 0 is host memory, node 1 the disk; the devices follow. Links 0 and 1 are from and to the disk; `device_links`
 /// follow. Workers are the cores, then each device's lanes.
-[[nodiscard]] GRANARY_EXPORT Machine build_machine(RuntimeOptions const& options, Devices const& devices,
-                                                   std::vector<DeviceLink> const& links, MachineCache const& cache);
+[[nodiscard]] GRANARY_EXPORT detail::Machine build_machine(RuntimeOptions const& options, Devices const& devices,
+                                                           std::vector<DeviceLink> const& links,
+                                                           MachineCache const& cache);
 
 }  // namespace granary

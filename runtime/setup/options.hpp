@@ -50,7 +50,7 @@ struct GRANARY_EXPORT RuntimeOptions {
       {};  ///< directory for data without a home that do not fit in memory: GRANARY_SCRATCH, TMPDIR; /var/tmp
   Bytes disk_bytes_per_second = 0;  ///< limit for disk traffic; 0: as fast as the disk is
   std::uint32_t depth =
-      PlannerOptions{}.depth;  ///< committed tasks per group of workers beyond those that run, at least 1
+      detail::PlannerOptions{}.depth;  ///< committed tasks per group of workers beyond those that run, at least 1
   /// `submit` sleeps while this many submitted tasks have not ended (see Engine::submit), so that memory does not grow
   /// with the graph: GRANARY_MAX_LIVE_TASKS; 100,000, about 40 MB. Policies see only these tasks.
   std::uint64_t max_live_tasks = 0;

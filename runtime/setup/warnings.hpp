@@ -34,7 +34,8 @@ struct GRANARY_EXPORT Environment {
 /// Warnings about a run that has ended: the scheduler ignored the priorities of its tasks, none of them fitted a
 /// device, too much memory stayed booked, or BLAS used more than one thread.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> find_warnings(RuntimeOptions const& options,
-                                                                    EngineStatistics const& run, int blas_threads);
+                                                                    detail::EngineStatistics const& run,
+                                                                    int blas_threads);
 
 /// Logs a warning, each text once per process; returns whether it did. May be called from any thread.
 GRANARY_EXPORT bool warn_once(std::string const& text);

@@ -26,9 +26,10 @@ namespace granary {
 /// granary::PlatformTruth const truth(platform);
 /// granary::PlatformEstimator estimator(platform);
 /// granary::ScheduleRecorder recorder(platform.machine);
-/// granary::Simulator simulator(granary::Topology(platform.machine), granary::make_policies("heftp", "lru"), estimator,
+/// granary::Simulator simulator(granary::Topology(platform.machine), granary::make_policies("heftp", "lru"),
+/// estimator,
 ///                              truth, {.observers = {&recorder}});
-/// granary::TiledCholesky const cholesky({.tiles = 4, .tile = 960});
+/// granary::workloads::TiledCholesky const cholesky({.tiles = 4, .tile = 960});
 /// cholesky.submit(simulator, {platform.home_node(), platform.home_in_place()});
 /// auto const report = simulator.run();
 /// auto const schedule = recorder.schedule();
@@ -36,7 +37,7 @@ namespace granary {
 /// ```
 class GRANARY_EXPORT ScheduleRecorder final : public detail::PlannerObserver {
  public:
-  explicit ScheduleRecorder(Machine const& machine);
+  explicit ScheduleRecorder(detail::Machine const& machine);
 
   /// The tasks so far; times count from the first submission. Throws Error, with the first of them, when tasks failed,
   /// were cancelled or have not ended. O(tasks).
@@ -44,7 +45,7 @@ class GRANARY_EXPORT ScheduleRecorder final : public detail::PlannerObserver {
 
  private:
   struct Record {
-    ScheduledTask task;
+    detail::ScheduledTask task;
     bool ran = false;
   };
 
@@ -54,11 +55,11 @@ class GRANARY_EXPORT ScheduleRecorder final : public detail::PlannerObserver {
   void submitted(TaskSubmission const& submission, TaskId task);
 
   Schedule m_schedule;  // without tasks
-  TaskSignatures m_signatures;
-  std::vector<Record> m_records;         // in the order of submission
-  TaskTable<std::uint32_t> m_record_of;  // by live task
-  std::optional<Instant> m_begin;        // of the first submission
-  Instant m_end{};
+  detail::TaskSignatures m_signatures;
+  std::vector<Record> m_records;           // in the order of submission
+  TaskTable<std::uint32_t> m_record_of;    // by live task
+  std::optional<detail::Instant> m_begin;  // of the first submission
+  detail::Instant m_end{};
   std::uint64_t m_runs = 0;  // commands to run a task
 };
 

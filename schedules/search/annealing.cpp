@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace granary {
+namespace granary::search {
 namespace {
 
 class Annealing {
@@ -109,7 +109,7 @@ class Annealing {
   ListProblem const& m_problem;
   PlanScheduler& m_scheduler;
   AnnealingOptions const& m_options;
-  Random m_random;
+  detail::Random m_random;
   ListPlan m_plan;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_chain;  // tasks and their causes
   double m_temperature = 0;
@@ -136,4 +136,4 @@ AnnealingResult anneal(ListProblem const& problem, PlanScheduler& scheduler, Lis
   return Annealing(problem, scheduler, first, options).run();
 }
 
-}  // namespace granary
+}  // namespace granary::search

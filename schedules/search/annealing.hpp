@@ -10,7 +10,7 @@
 #include <functional>
 #include <optional>
 
-namespace granary {
+namespace granary::search {
 
 /// How long a search may take; the earlier of both ends it. Only searches without a time are repeatable.
 struct GRANARY_EXPORT SearchLimit {
@@ -48,21 +48,21 @@ struct GRANARY_EXPORT AnnealingResult {
 /// ```cpp
 /// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
-/// granary::TiledCholesky({.tiles = 5}).submit(graph, {granary::NodeId(0)});
+/// granary::workloads::TiledCholesky({.tiles = 5}).submit(graph, {granary::NodeId(0)});
 /// granary::Machine machine;
 /// auto const host = machine.add_node({.name = "host"});
 /// for (int i = 0; i < 2; ++i) machine.add_worker({.name = "core", .node = host});
-/// granary::ListProblem const problem(graph, machine, [](auto const&, double flops, auto const&) {
+/// granary::search::ListProblem const problem(graph, machine, [](auto const&, double flops, auto const&) {
 ///   return std::optional<granary::Duration>(std::chrono::nanoseconds(static_cast<std::int64_t>(flops)));
 /// });
 /// std::vector<double> const priorities(problem.tasks());
 /// std::vector<std::uint32_t> const classes(problem.tasks());
-/// granary::ListPlan const as_submitted{priorities, classes};
-/// granary::ListScheduler scheduler(problem);
-/// auto const best = granary::anneal(problem, scheduler, as_submitted, {.limit = {.evaluations = 1000}});
+/// granary::search::ListPlan const as_submitted{priorities, classes};
+/// granary::search::ListScheduler scheduler(problem);
+/// auto const best = granary::search::anneal(problem, scheduler, as_submitted, {.limit = {.evaluations = 1000}});
 /// assert(best.makespan.count() <= scheduler.schedule(as_submitted));
 /// ```
 [[nodiscard]] GRANARY_EXPORT AnnealingResult anneal(ListProblem const& problem, PlanScheduler& scheduler,
                                                     ListPlan const& first, AnnealingOptions const& options);
 
-}  // namespace granary
+}  // namespace granary::search

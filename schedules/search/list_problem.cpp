@@ -7,12 +7,12 @@
 #include <map>
 #include <utility>
 
-namespace granary {
+namespace granary::search {
 namespace {
 
 // The times of one pair of codelet and operations on each worker.
-std::vector<Duration::rep> times_of(Codelet const& codelet, double flops, Machine const& machine,
-                                    KernelTime const& kernel_time) {
+std::vector<Duration::rep> times_of(detail::Codelet const& codelet, double flops, detail::Machine const& machine,
+                                    detail::KernelTime const& kernel_time) {
   std::vector<Duration::rep> times;
   for (auto const& worker : machine.workers) {
     auto const time = kernel_time(codelet, flops, worker);
@@ -25,9 +25,9 @@ std::vector<Duration::rep> times_of(Codelet const& codelet, double flops, Machin
 
 }  // namespace
 
-ListProblem::ListProblem(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
-                         Classes by) {
-  std::map<std::pair<CodeletId, double>, std::vector<Duration::rep>> by_type;
+ListProblem::ListProblem(detail::GraphRecorder const& graph, detail::Machine const& machine,
+                         detail::KernelTime const& kernel_time, Classes by) {
+  std::map<std::pair<detail::CodeletId, double>, std::vector<Duration::rep>> by_type;
   for (auto const& task : graph.tasks()) {
     auto& times = by_type[{task.codelet, task.flops}];
     if (times.empty()) times = times_of(graph.codelets()[task.codelet.index()], task.flops, machine, kernel_time);
@@ -51,12 +51,12 @@ ListProblem::ListProblem(GraphRecorder const& graph, Machine const& machine, Ker
   link(graph);
 }
 
-void ListProblem::link(GraphRecorder const& graph) {
+void ListProblem::link(detail::GraphRecorder const& graph) {
   TaskGraph links;
   for (auto const& task : graph.tasks()) {
-    AccessList accesses(graph.accesses_of(task));
+    detail::AccessList accesses(graph.accesses_of(task));
     for (auto& access : accesses) {
-      if (commutes(access.mode)) access.mode = AccessMode::ReadWrite;
+      if (commutes(access.mode)) access.mode = detail::AccessMode::ReadWrite;
     }
     links.add(std::move(accesses));
   }
@@ -75,4 +75,4 @@ void ListProblem::link(GraphRecorder const& graph) {
   m_first.push_back(static_cast<std::uint32_t>(m_successors.size()));
 }
 
-}  // namespace granary
+}  // namespace granary::search

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace granary {
+namespace granary::search {
 
 /// A task graph and a machine without memory and transfers, for list scheduling: which tasks wait for which, and how
 /// long each takes on each class of workers. The workers of a class are alike.
@@ -20,14 +20,14 @@ namespace granary {
 /// ```cpp
 /// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
-/// granary::TiledCholesky({.tiles = 10}).submit(graph, {granary::NodeId(0)});
+/// granary::workloads::TiledCholesky({.tiles = 10}).submit(graph, {granary::NodeId(0)});
 /// granary::Machine machine;
 /// auto const host = machine.add_node({.name = "host"});
 /// for (int i = 0; i < 4; ++i) machine.add_worker({.name = "core", .node = host});
 /// auto const second = [](granary::Codelet const&, double, granary::Worker const&) {
 ///   return std::optional<granary::Duration>(std::chrono::seconds(1));
 /// };
-/// granary::ListProblem const problem(graph, machine, second);
+/// granary::search::ListProblem const problem(graph, machine, second);
 /// assert(problem.tasks() == 220 && problem.classes().size() == 1);
 /// ```
 class GRANARY_EXPORT ListProblem {
@@ -43,7 +43,7 @@ class GRANARY_EXPORT ListProblem {
 
   /// Throws InvalidArgument if no worker can run a task. Tasks that commute on a datum are ordered as submitted. Costs
   /// O(tasks · classes + edges).
-  ListProblem(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
+  ListProblem(detail::GraphRecorder const& graph, detail::Machine const& machine, detail::KernelTime const& kernel_time,
               Classes classes = Classes::BySpeed);
 
   [[nodiscard]] std::uint32_t tasks() const { return static_cast<std::uint32_t>(m_predecessors.size()); }
@@ -65,7 +65,7 @@ class GRANARY_EXPORT ListProblem {
   [[nodiscard]] std::vector<std::uint32_t> const& predecessors() const { return m_predecessors; }
 
  private:
-  void link(GraphRecorder const& graph);
+  void link(detail::GraphRecorder const& graph);
 
   std::vector<WorkerClass> m_classes;
   std::vector<std::uint32_t> m_class_of;  // by worker
@@ -75,4 +75,4 @@ class GRANARY_EXPORT ListProblem {
   std::vector<std::uint32_t> m_successors;
 };
 
-}  // namespace granary
+}  // namespace granary::search

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace granary {
+namespace granary::search {
 
 ListScheduler::ListScheduler(ListProblem const& problem)
     : m_problem(problem), m_classes(problem.classes().size()), m_ready_since(problem.tasks()) {
@@ -75,4 +75,4 @@ void ListScheduler::start_ready(Duration::rep now) {
   }
 }
 
-}  // namespace granary
+}  // namespace granary::search

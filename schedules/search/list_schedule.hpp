@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::search {
 
 /// The input of a list schedule: by task, a priority (higher ones first, then the task submitted first) and the class
 /// of workers that runs it.
@@ -44,14 +44,14 @@ class GRANARY_EXPORT PlanScheduler {
 /// ```cpp
 /// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
-/// granary::TiledCholesky({.tiles = 2}).submit(graph, {granary::NodeId(0)});
+/// granary::workloads::TiledCholesky({.tiles = 2}).submit(graph, {granary::NodeId(0)});
 /// granary::Machine machine;
 /// machine.add_worker({.name = "core", .node = machine.add_node({.name = "host"})});
-/// granary::ListProblem const problem(graph, machine, [](auto const&, double, auto const&) {
+/// granary::search::ListProblem const problem(graph, machine, [](auto const&, double, auto const&) {
 ///   return std::optional<granary::Duration>(std::chrono::seconds(1));
 /// });
-/// granary::ListScheduler scheduler(problem);
-/// granary::ListPlan const in_order{.priorities = {4, 3, 2, 1}, .classes = {0, 0, 0, 0}};
+/// granary::search::ListScheduler scheduler(problem);
+/// granary::search::ListPlan const in_order{.priorities = {4, 3, 2, 1}, .classes = {0, 0, 0, 0}};
 /// assert(scheduler.schedule(in_order) == 4'000'000'000);  // four tasks, one after the other
 /// ```
 class GRANARY_EXPORT ListScheduler final : public PlanScheduler {
@@ -94,4 +94,4 @@ class GRANARY_EXPORT ListScheduler final : public PlanScheduler {
   ListTimes m_times;
 };
 
-}  // namespace granary
+}  // namespace granary::search

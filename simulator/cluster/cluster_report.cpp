@@ -3,8 +3,8 @@
 
 namespace granary {
 
-LinkStatistics ClusterReport::sent() const {
-  LinkStatistics sum;
+detail::LinkStatistics ClusterReport::sent() const {
+  detail::LinkStatistics sum;
   for (auto const& process : processes) {
     sum.transfers += process.statistics.outgoing_values.transfers;
     sum.bytes += process.statistics.outgoing_values.bytes;
@@ -12,8 +12,8 @@ LinkStatistics ClusterReport::sent() const {
   return sum;
 }
 
-LinkStatistics ClusterReport::of(TransferKind kind) const {
-  LinkStatistics sum;
+detail::LinkStatistics ClusterReport::of(detail::TransferKind kind) const {
+  detail::LinkStatistics sum;
   for (auto const& process : processes) {
     sum.transfers += process.of(kind).transfers;
     sum.bytes += process.of(kind).bytes;

@@ -24,11 +24,11 @@ namespace granary {
 
 struct GRANARY_EXPORT ClusterOptions {
   std::uint32_t processes = 1;
-  Network network{.bandwidth = 5e9, .latency = std::chrono::microseconds(2)};
+  detail::Network network{.bandwidth = 5e9, .latency = std::chrono::microseconds(2)};
   std::uint32_t sends = 16;     ///< values that a process sends at once; the others wait, by priority
   std::uint32_t receives = 16;  ///< values that a process receives at once
   /// The owner of a datum, which is registered as the `number`-th; the default: Distribution::for_processes.
-  std::function<ProcessId(DataDescription const&, std::uint64_t number)> owner{};
+  std::function<ProcessId(detail::DataDescription const&, std::uint64_t number)> owner{};
   /// Of each process, as SimulatorOptions::booking. A process that may submit more waits until the common loop is that
   /// far: then the others, too, have their tasks.
   BookingOptions booking{};
@@ -37,6 +37,8 @@ struct GRANARY_EXPORT ClusterOptions {
   std::uint64_t seed = 0;  ///< of these times
 };
 
+namespace detail {
+
 /// The policies, estimator and options of one process of a cluster. `options.booking` and `options.outside` are the
 /// cluster's.
 struct GRANARY_EXPORT ClusterProcess {
@@ -44,6 +46,8 @@ struct GRANARY_EXPORT ClusterProcess {
   std::unique_ptr<Estimator> estimator;
   SimulatorOptions options{};
 };
+
+}  // namespace detail
 
 /// Several processes in virtual time: each has a machine of its own, a planner with its own policies, and the exchange
 /// of values of real runs; the owner of a datum computes it. Tasks are submitted once, and each process gets what
@@ -56,10 +60,10 @@ struct GRANARY_EXPORT ClusterProcess {
 /// auto const platform = granary::Platform::find("v100x1");
 /// granary::PlatformTruth const truth(platform);
 /// granary::ClusterSimulator cluster(platform.machine, truth, {.processes = 4}, [&](granary::ProcessId) {
-///   return granary::ClusterProcess{granary::make_policies("dmdas", "lru"),
+///   return granary::detail::ClusterProcess{granary::make_policies("dmdas", "lru"),
 ///                                  std::make_unique<granary::PlatformEstimator>(platform)};
 /// });
-/// granary::TiledCholesky const cholesky({.tiles = 12, .tile = 960});
+/// granary::workloads::TiledCholesky const cholesky({.tiles = 12, .tile = 960});
 /// cholesky.submit(cluster, {platform.home_node(), platform.home_in_place()});
 /// granary::ClusterReport const report = cluster.run();
 /// assert(report.failures.empty() && report.tasks_run() == 12 + 12 * 11 + 12 * 11 * 10 / 6);
@@ -71,17 +75,17 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   /// `node`: the machine of each process, without the node of the others. The ground truth must outlive the simulator.
   /// Throws what Topology, Planner and Network document, and InvalidArgument for more than
   /// Distribution::most_processes, or none.
-  ClusterSimulator(Machine const& node, GroundTruth const& truth, ClusterOptions options,
-                   std::function<ClusterProcess(ProcessId)> const& make);
+  ClusterSimulator(detail::Machine const& node, GroundTruth const& truth, ClusterOptions options,
+                   std::function<detail::ClusterProcess(ProcessId)> const& make);
   ~ClusterSimulator() override;
 
-  CodeletId add_codelet(Codelet codelet) override;
-  DataId add_data(DataDescription description) override;
+  detail::CodeletId add_codelet(detail::Codelet codelet) override;
+  DataId add_data(detail::DataDescription description) override;
   void release_data(DataId data) override;
   void last_use(DataId data) override;
   /// The id is the task's number. Throws what Submitter documents, and InvalidArgument if the task writes data of
   /// several owners; a process may throw later, when it is that far: from any call that lets time pass.
-  TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
+  TaskId submit(TaskSubmission const& submission, detail::Parameters parameters = {}) override;
 
   /// Performs the next event; false when none is pending.
   bool step();
@@ -89,7 +93,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   /// while a process has tasks without room, and InternalError, with what waits, if other processes are not done then.
   ClusterReport run();
 
-  [[nodiscard]] Instant now() const { return m_now; }
+  [[nodiscard]] detail::Instant now() const { return m_now; }
   [[nodiscard]] std::uint32_t processes() const { return static_cast<std::uint32_t>(m_processes.size()); }
   [[nodiscard]] Simulator const& process(ProcessId process) const;
   /// True if no process knows of a value of another one, and none is on its way: true after `run`.
@@ -101,7 +105,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   // Items that a process has to submit, in the common order.
   struct OwnData {
     detail::DataKey key;
-    DataDescription description;
+    detail::DataDescription description;
   };
   struct Release {
     detail::DataKey key;
@@ -111,23 +115,23 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   struct Incoming {
     detail::ValueId value;
     ProcessId owner;
-    std::shared_ptr<DataDescription const> description;
+    std::shared_ptr<detail::DataDescription const> description;
   };
   struct OwnTask {
-    CodeletId codelet;
-    AccessList accesses;  // their data are keys (key_of)
+    detail::CodeletId codelet;
+    detail::AccessList accesses;  // their data are keys (key_of)
     std::vector<Incoming> incoming;
     std::int64_t priority;
     double flops;
-    TaskIndex index;
+    detail::TaskIndex index;
     std::uint64_t position;
-    Parameters parameters;
+    detail::Parameters parameters;
   };
   struct Ship {
     detail::ValueId value;
     ProcessId reader;
     std::int64_t priority;
-    TaskIndex index;
+    detail::TaskIndex index;
     std::uint64_t position;
   };
   struct LetGo {
@@ -177,20 +181,21 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
 
   ClusterOptions m_options;
   GroundTruth const& m_truth;
-  Topology m_topology;
+  detail::Topology m_topology;
   detail::CommonOrder m_order;
-  std::vector<std::shared_ptr<DataDescription const>> m_descriptions;  // by key
-  NetworkModel m_network;
+  std::vector<std::shared_ptr<detail::DataDescription const>> m_descriptions;  // by key
+  detail::NetworkModel m_network;
   std::vector<std::unique_ptr<Process>> m_processes;
-  IndexedHeap<Instant> m_next;  // the next event of each process
-  EventHeap<TimedEvent> m_timed_events;
+  detail::IndexedHeap<detail::Instant> m_next;  // the next event of each process
+  detail::EventHeap<TimedEvent> m_timed_events;
   std::unordered_map<std::uint64_t, Sending> m_sendings;  // by token
   std::uint64_t m_next_token = 0;
-  std::map<std::pair<ProcessId, ProcessId>, Instant> m_last_message;  // between two processes, if messages are late
+  std::map<std::pair<ProcessId, ProcessId>, detail::Instant>
+      m_last_message;  // between two processes, if messages are late
   std::deque<std::pair<ProcessId, detail::Event>> m_posts;
   std::vector<ProcessId> m_touched;
-  Random m_random;
-  Instant m_now{};
+  detail::Random m_random;
+  detail::Instant m_now{};
   std::uint64_t m_data_registered = 0;
   std::uint64_t m_tasks_submitted = 0;
   std::uint64_t m_messages = 0;

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-namespace granary {
+namespace granary::detail {
 
 NetworkModel::NetworkModel(std::uint32_t processes, Network const& network, std::uint32_t sends)
     : m_network(network), m_sends(sends), m_ends(processes) {
@@ -157,4 +157,4 @@ void NetworkModel::set_rate(std::uint32_t index, double rate, Instant now) {
       index, {now + (left < 0x1p62 ? Duration(static_cast<Duration::rep>(left)) : longest_duration), m_numbers[index]});
 }
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -12,7 +12,7 @@
 #include <queue>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 
 /// The time that transfers between processes take. When one starts or ends, the transfers of its sender and of its
 /// receiver share these two connections anew, max-min fair: a transfer gets an equal part, or what its other end leaves
@@ -26,11 +26,11 @@ namespace granary {
 /// O(transfers at both ends · log(transfers)) for each start and end.
 ///
 /// ```cpp
-/// granary::NetworkModel network(3, {.bandwidth = 1e9}, 16);
-/// granary::Instant const start{};
+/// granary::detail::NetworkModel network(3, {.bandwidth = 1e9}, 16);
+/// granary::detail::Instant const start{};
 /// network.send(granary::ProcessId(0), granary::ProcessId(1), 1'000'000, 0, 7, start);
 /// network.send(granary::ProcessId(0), granary::ProcessId(2), 3'000'000, 0, 8, start);
-/// granary::Instant end = start;
+/// granary::detail::Instant end = start;
 /// for (; network.next_change(); network.advance()) end = *network.next_change();
 /// assert(end - start == std::chrono::milliseconds(4));  // both cross the connection of process 0
 /// ```
@@ -116,4 +116,4 @@ class GRANARY_EXPORT NetworkModel {
   std::uint64_t m_sent = 0;
 };
 
-}  // namespace granary
+}  // namespace granary::detail

@@ -9,10 +9,11 @@ namespace {
 
 // By value or by reference, with a type of its own or a template's.
 struct Reads {
-  void operator()(granary::HostExecutionSpace const&, Kokkos::View<double const*, Kokkos::HostSpace> const&) const {}
+  void operator()(granary::detail::HostExecutionSpace const&,
+                  Kokkos::View<double const*, Kokkos::HostSpace> const&) const {}
 };
 struct Updates {
-  void operator()(granary::HostExecutionSpace const&, Vector) const noexcept {}
+  void operator()(granary::detail::HostExecutionSpace const&, Vector) const noexcept {}
 };
 struct OfAnyNumber {
   template <class... Everything>
@@ -21,14 +22,14 @@ struct OfAnyNumber {
 struct HostOnly {
   static constexpr bool host_only = true;
   static constexpr bool device_only = false;
-  void operator()(granary::HostExecutionSpace exec, Vector) const { exec.fence(); }
+  void operator()(granary::detail::HostExecutionSpace exec, Vector) const { exec.fence(); }
 };
 struct DeviceOnly {
   static constexpr bool device_only = true;
-  void operator()(granary::DeviceExecutionSpace const&,
-                  Kokkos::View<double*, granary::DeviceExecutionSpace::memory_space>) const {}
+  void operator()(granary::detail::DeviceExecutionSpace const&,
+                  Kokkos::View<double*, granary::detail::DeviceExecutionSpace::memory_space>) const {}
 };
-void function(granary::HostExecutionSpace const&, Vector) {}
+void function(granary::detail::HostExecutionSpace const&, Vector) {}
 
 struct Particle {
   float place[3];
@@ -88,7 +89,7 @@ void work_outside() {
   runtime.submit_outside(
       "receive", [] { return true; }, write(x), read(y));
   runtime.submit_after("fill", Kokkos::DefaultHostExecutionSpace(), write(x));
-  runtime.submit_after(std::string("fill"), granary::DeviceExecutionSpace(), read_write(x), read(y));
+  runtime.submit_after(std::string("fill"), granary::detail::DeviceExecutionSpace(), read_write(x), read(y));
 }
 
 int own_functions() { return read(x_view) + write(x_view); }

@@ -92,7 +92,7 @@ TYPED_TEST(DeviceFactorizations, PotrfNamesTheLeadingMinor) {
       a(bad, bad) = T(-1);
       EXPECT_EQ(this->potrf(Uplo::Lower, a, workspace), static_cast<int>(bad) + 1);
       auto nan = testing::random_positive_definite<T>(200);
-      nan(bad, bad) = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+      nan(bad, bad) = T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
       EXPECT_EQ(this->potrf(Uplo::Lower, nan, workspace), static_cast<int>(bad) + 1);
     }
   }

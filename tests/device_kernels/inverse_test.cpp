@@ -22,7 +22,7 @@ TYPED_TEST_SUITE(DeviceInverses, test::Scalars);
 
 // Runs kernel(lane, tile on the device) on a tile of the host, and returns what was reported.
 template <class T, class Kernel>
-KernelReport run(Tile<T>& tile, Kernel const& kernel) {
+detail::KernelReport run(Tile<T>& tile, Kernel const& kernel) {
   auto view = tile.view();
   OnDevice<T> const there(tile.entries());
   view.data = there.data();
@@ -41,7 +41,7 @@ TYPED_TEST(DeviceInverses, OfTrianglesAndTheirSquaresAreExact) {
         auto const order = static_cast<std::uint64_t>(n);
         a.assign(testing::exact_triangles<T>(order, order, 6));
         a.for_each([&](int i, int j, T& value) {
-          if (!in_triangle(uplo, i, j)) value = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+          if (!in_triangle(uplo, i, j)) value = T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
         });
         for (auto const diag : testing::diags) {
           auto inverse = a;
@@ -62,7 +62,7 @@ TYPED_TEST(DeviceInverses, OfTrianglesAndTheirSquaresAreExact) {
 TYPED_TEST(DeviceInverses, OfASingularTriangleNameTheZero) {
   using T = TypeParam;
   for (int const bad : {0, 40, 99}) {
-    Tile<T> a(100, 100, Layout::RowMajor);
+    Tile<T> a(100, 100, detail::Layout::RowMajor);
     a.for_each([&](int i, int j, T& v) { v = i == j && i != bad ? T(2) : T(0); });
     auto const report =
         run(a, [&](auto const& on, auto const& tile) { kernels::trtri<T>(on, Uplo::Lower, Diag::NonUnit, tile); });

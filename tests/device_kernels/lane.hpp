@@ -8,7 +8,7 @@
 
 namespace granary::testing {
 
-using Space = DeviceExecutionSpace;
+using Space = detail::DeviceExecutionSpace;
 
 // A copy in the memory of the lane's device.
 template <class T>
@@ -32,11 +32,11 @@ class OnDevice {
 class Lane {
  public:
   explicit Lane(Bytes workspace = 1_MiB)
-      : m_bytes(workspace), m_workspace(std::vector<std::byte>(workspace)), m_report({KernelReport{}}) {}
+      : m_bytes(workspace), m_workspace(std::vector<std::byte>(workspace)), m_report({detail::KernelReport{}}) {}
   // Enqueues function(lane) and waits for it.
   template <class Function>
   void run(Function const& function) {
-    KernelCall call;
+    detail::KernelCall call;
     call.instance = &m_space;
     call.report = m_report.data();
     call.storage = &m_storage;
@@ -45,14 +45,14 @@ class Lane {
     m_space.fence();
   }
   // What the kernels since the beginning reported.
-  [[nodiscard]] KernelReport report() const { return m_report.values().front(); }
+  [[nodiscard]] detail::KernelReport report() const { return m_report.values().front(); }
 
  private:
   Space m_space;
   Bytes m_bytes;
-  LaneStorage m_storage;
+  detail::LaneStorage m_storage;
   OnDevice<std::byte> m_workspace;
-  OnDevice<KernelReport> m_report;
+  OnDevice<detail::KernelReport> m_report;
 };
 
 }  // namespace granary::testing

@@ -24,10 +24,11 @@ template <class T>
 class DevicePanels : public ::testing::Test {
  protected:
   // Rows of a matrix in `memory`, which has the layout of `a`.
-  [[nodiscard]] static TileView<T> rows_of(T* memory, Rectangle<T> const& a, std::uint64_t first, std::uint64_t count) {
+  [[nodiscard]] static detail::TileView<T> rows_of(T* memory, Rectangle<T> const& a, std::uint64_t first,
+                                                   std::uint64_t count) {
     return {memory + first, static_cast<int>(count), static_cast<int>(a.cols), static_cast<int>(a.ld)};
   }
-  [[nodiscard]] static TileView<T> all_of(Rectangle<T>& a) { return rows_of(a.elements.data(), a, 0, a.rows); }
+  [[nodiscard]] static detail::TileView<T> all_of(Rectangle<T>& a) { return rows_of(a.elements.data(), a, 0, a.rows); }
 
   // The rows that partial pivoting moves to the top.
   [[nodiscard]] static std::vector<std::int64_t> best_rows(Rectangle<T> a) {
@@ -39,9 +40,10 @@ class DevicePanels : public ::testing::Test {
     return order;
   }
   static void expect_near(std::vector<T> const& found, std::vector<T> const& expected, std::uint64_t n) {
-    auto const bound = 100 * static_cast<RealOf<T>>(n) * std::numeric_limits<RealOf<T>>::epsilon();
+    auto const bound = 100 * static_cast<detail::RealOf<T>>(n) * std::numeric_limits<detail::RealOf<T>>::epsilon();
     for (std::size_t e = 0; e < found.size(); ++e) {
-      ASSERT_LE(modulus(T(found[e] - expected[e])), bound * (1 + modulus(expected[e]))) << n << " " << e;
+      ASSERT_LE(detail::modulus(T(found[e] - expected[e])), bound * (1 + detail::modulus(expected[e])))
+          << n << " " << e;
     }
   }
 
@@ -118,7 +120,7 @@ TYPED_TEST(DevicePanels, ExchangeRows) {
     }
     OnDevice<T> const there(a.elements);
     OnDevice<std::int64_t> const words_there(words);
-    std::vector<TileView<T>> lower;
+    std::vector<detail::TileView<T>> lower;
     for (auto at = slots; at < rows; at += height) {
       lower.push_back(this->rows_of(there.data(), a, at, std::min(height, rows - at)));
     }
@@ -137,7 +139,7 @@ TYPED_TEST(DevicePanels, FactorTilesInAGivenOrder) {
   for (std::uint64_t const n : {1, 20, 32, 33, 96, 130}) {
     for (bool const full : {true, false}) {
       auto a = random_rectangle<T>(n, n, n);
-      for (std::uint64_t i = 0; i < n; ++i) a(i, i) = T(static_cast<RealOf<T>>(2 * n));
+      for (std::uint64_t i = 0; i < n; ++i) a(i, i) = T(static_cast<detail::RealOf<T>>(2 * n));
       // The last row is the first one: the last pivot is a rounding error.
       for (std::uint64_t j = 0; j < n && !full && n > 1; ++j) a(n - 1, j) = a(0, j);
       auto b = random_rectangle<T>(below, n, n + 1);
@@ -158,10 +160,10 @@ TYPED_TEST(DevicePanels, FactorTilesInAGivenOrder) {
       } else if (n > 1 && !(last == T(0))) {
         double size = 0;
         for (std::uint64_t k = 0; k + 1 < n; ++k) {
-          size += static_cast<double>(modulus(T(factors[n - 1 + k * n] * factors[k + (n - 1) * n])));
+          size += static_cast<double>(detail::modulus(T(factors[n - 1 + k * n] * factors[k + (n - 1) * n])));
         }
-        double const u = std::numeric_limits<RealOf<T>>::epsilon() / 2;
-        EXPECT_GE(static_cast<double>(modulus(last)), 0.49 * std::sqrt(static_cast<double>(n)) * u * size) << n;
+        double const u = std::numeric_limits<detail::RealOf<T>>::epsilon() / 2;
+        EXPECT_GE(static_cast<double>(detail::modulus(last)), 0.49 * std::sqrt(static_cast<double>(n)) * u * size) << n;
       }
       kernels::trsm_ru_skip<T>(this->all_of(a), this->all_of(b));
       this->expect_near(a_there.values(), a.elements, n);

@@ -138,7 +138,7 @@ class Mutator {
     input.replace(at, end == std::string::npos ? end : end - at, one_of(numbers));
   }
 
-  Random m_random;
+  detail::Random m_random;
   std::vector<std::string> m_corpus;
   std::vector<std::string> m_words;
 };

@@ -31,7 +31,8 @@ std::vector<std::string> seeds() {
  "tasks":[{"name":"first","codelet":"g","flops":1e6,"accesses":[{"data":"x","mode":"read"},{"data":"t","mode":"write"}]},
  {"codelet":"f","flops":2e9,"priority":3,"accesses":[{"data":"t","mode":"read"},{"data":"x","mode":"read-write"}],"after":["first"]},
  {"codelet":"f","flops":0,"accesses":[],"after":[0,1]}]})",
-      TaskGraphFile::record(RandomLayers({.layers = 3, .width = 3, .bytes = 3000, .flops = 1e6})).to_json(),
+      workloads::TaskGraphFile::record(workloads::RandomLayers({.layers = 3, .width = 3, .bytes = 3000, .flops = 1e6}))
+          .to_json(),
       R"({"codelets":[{"name":"f","kinds":["device"]}],"data":[{"name":"x","bytes":1}],)"
       R"("tasks":[{"codelet":"f","flops":1,"accesses":[{"data":"x","mode":"write"}],"after":[1]},{"name":"b","codelet":"f","flops":3,"accesses":[]}]})"};
 }
@@ -46,8 +47,8 @@ std::vector<std::string> words() {
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace granary;
   auto const text = fuzz::text_of(data, size);
-  std::optional<TaskGraphFile> graph;
-  if (!fuzz::refuses_or(size, [&] { graph = TaskGraphFile::parse(text, "graph.json"); })) return 0;
+  std::optional<granary::workloads::TaskGraphFile> graph;
+  if (!fuzz::refuses_or(size, [&] { graph = granary::workloads::TaskGraphFile::parse(text, "graph.json"); })) return 0;
   fuzz::require_read_as_written(*graph);
   auto const scheduler = size % 3 == 0 ? "darts" : size % 3 == 1 ? "dmdas" : "heteroprio";
   fuzz::refuses_or(size, [&] { fuzz::simulate_small(*graph, fuzz::platform(), scheduler); });

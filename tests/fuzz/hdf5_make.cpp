@@ -139,7 +139,7 @@ void make_names(hid_t dataset, hsize_t columns, Choices& choices) {
   bool const variable = choices.below(2) == 0;
   if (H5Tget_class(type.get()) == H5T_STRING) H5Tset_size(type.get(), variable ? H5T_VARIABLE : 8);
   Hdf5Id const space(H5Screate_simple(1, &count, nullptr), H5Sclose);
-  Hdf5Id const names(H5Acreate2(dataset, columns_attribute, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+  Hdf5Id const names(H5Acreate2(dataset, detail::columns_attribute, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
                      H5Aclose);
   if (!names.valid() || choices.below(4) == 1) return;
   std::vector<char const*> const texts(count, "\x1b[31mred");

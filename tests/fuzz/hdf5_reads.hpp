@@ -12,7 +12,7 @@ namespace granary::fuzz {
 /// Reads everything that granary can read from an HDF5 file.
 inline void read_hdf5(std::string const& path, std::size_t size) {
   refuses_or(size, [&] { read_tiles(open_matrix_file(path)); });
-  MatrixListing listing;
+  detail::MatrixListing listing;
   refuses_or(size, [&] { listing = list_matrices(path); });
   for (auto const& matrix : listing.matrices) {
     refuses_or(size, [&] { read_tiles(matrix); });

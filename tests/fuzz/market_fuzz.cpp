@@ -11,7 +11,8 @@ namespace {
 
 void read_entries(MatrixMarketInfo const& info) {
   constexpr std::uint64_t most_elements = 4096;
-  if (matrix_bytes(info.path, info.rows, info.cols, info.scalar_type) > most_elements * size_of(info.scalar_type))
+  if (detail::matrix_bytes(info.path, info.rows, info.cols, info.scalar_type) >
+      most_elements * size_of(info.scalar_type))
     return;
   for (std::uint64_t const tile : {3, 64}) {
     NoOutput output({info.rows, info.cols, tile}, info.scalar_type);

@@ -37,11 +37,11 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace granary;
   static fuzz::MemoryFile const file;
   file.write(fuzz::text_of(data, size));
-  MatrixFileInfo info;
-  bool const readable = fuzz::refuses_or(size, [&] { info = open_matrix_file(file.path()); });
+  granary::detail::MatrixFileInfo info;
+  bool const readable = fuzz::refuses_or(size, [&] { info = granary::open_matrix_file(file.path()); });
   // Other threads read the tiles, which takes much longer.
   if (readable && size % 8 == 0) fuzz::refuses_or(size, [&] { fuzz::read_tiles(info); });
-  fuzz::refuses_or(size, [&] { static_cast<void>(open_matrix_file(file.path())); });
-  fuzz::refuses_or(size, [&] { static_cast<void>(list_matrices(file.path())); });
+  fuzz::refuses_or(size, [&] { static_cast<void>(granary::open_matrix_file(file.path())); });
+  fuzz::refuses_or(size, [&] { static_cast<void>(granary::list_matrices(file.path())); });
   return 0;
 }

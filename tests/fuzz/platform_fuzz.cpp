@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::optional<Platform> platform;
   if (!fuzz::refuses_or(size, [&] { platform = Platform::parse(text, "platform.json"); })) return 0;
   fuzz::require_read_as_written(*platform);
-  static Stencil const workload(
+  static granary::workloads::Stencil const workload(
       {.blocks = {3, 3, 1}, .iterations = 4, .block_bytes = 8192, .halo_bytes = 256, .flops = 1e6, .variant = "d"});
   auto const scheduler = size % 3 == 0 ? "darts" : size % 3 == 1 ? "dmdas" : "lws";
   fuzz::refuses_or(size, [&] { fuzz::simulate_small(workload, *platform, scheduler); });

@@ -12,9 +12,10 @@
 namespace granary::fuzz {
 
 /// Reads all tiles of a matrix if it is small. Throws what reading throws.
-inline void read_tiles(MatrixFileInfo const& info) {
+inline void read_tiles(detail::MatrixFileInfo const& info) {
   constexpr std::uint64_t most_elements = 1 << 14;
-  if (matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type) > most_elements * size_of(info.scalar_type))
+  if (detail::matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type) >
+      most_elements * size_of(info.scalar_type))
     return;
   static auto const io = detail::make_async_file_io();
   auto const longest = std::max(info.rows, info.cols);

@@ -16,7 +16,8 @@ namespace granary::fuzz {
 using namespace detail;
 
 /// Simulates a graph on a platform, like granary-simulate. Throws what that throws.
-inline void simulate_small(Workload const& workload, Platform const& platform, std::string const& scheduler) {
+inline void simulate_small(workloads::Workload const& workload, Platform const& platform,
+                           std::string const& scheduler) {
   constexpr std::size_t most_tasks = 200;
   constexpr std::size_t most_workers = 64;
   auto const graph = app::record(workload, platform, Precision::Double);

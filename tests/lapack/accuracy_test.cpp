@@ -85,7 +85,7 @@ template <class T>
 class Accuracy : public ::testing::Test {
  protected:
   static void print_title(char const* what) {
-    std::printf("\n%s, precision %s, n %d, tile %d\n", what, precision_letter<T>, static_cast<int>(order),
+    std::printf("\n%s, precision %s, n %d, tile %d\n", what, detail::precision_letter<T>, static_cast<int>(order),
                 static_cast<int>(tile));
   }
 };
@@ -119,7 +119,7 @@ TYPED_TEST(Accuracy, OfCholeskyIsThatOfTheTheory) {
       auto tiled = a;
       testing::ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
-      potrf(tasks, testing::bind_rectangle(submitter, tiled, tile, part_of(uplo)));
+      potrf(tasks, testing::bind_rectangle(submitter, tiled, tile, detail::part_of(uplo)));
       row.push_back(testing::cholesky_ratio(uplo, a, tiled));
       EXPECT_LE(row.back(), bound_of_cholesky(uplo, a, tiled)) << name;
     }

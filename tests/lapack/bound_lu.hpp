@@ -14,10 +14,10 @@ namespace granary::testing {
 /// Pivots in host memory that any submitter's tasks can use in place.
 class BoundPivots {
  public:
-  explicit BoundPivots(TileGrid const& grid) : m_pivots(grid) {}
+  explicit BoundPivots(detail::TileGrid const& grid) : m_pivots(grid) {}
 
-  [[nodiscard]] PivotData bind(ImmediateSubmitter& submitter) {
-    PivotData data;
+  [[nodiscard]] detail::PivotData bind(ImmediateSubmitter& submitter) {
+    detail::PivotData data;
     auto const& grid = m_pivots.grid();
     for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
       data.panels.push_back(submitter.bind("pivots", pivot_bytes(grid, k), m_pivots.panel(k)));
@@ -50,7 +50,7 @@ LuResult tiled_getrf(Rectangle<T>& a, std::uint64_t tile, LuOptions const& optio
 }
 template <class T>
 LuResult tiled_getrf(Rectangle<T>& a, std::uint64_t tile, LuOptions const& options) {
-  BoundPivots pivots(TileGrid{a.rows, a.cols, tile});
+  BoundPivots pivots(detail::TileGrid{a.rows, a.cols, tile});
   return tiled_getrf(a, tile, options, pivots);
 }
 
@@ -66,7 +66,7 @@ template <class T>
 void tiled_getrs(Op op, Rectangle<T>& lu, BoundPivots* pivots, Rectangle<T>& b, std::uint64_t tile) {
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
-  auto const data = pivots != nullptr ? pivots->bind(submitter) : PivotData{};
+  auto const data = pivots != nullptr ? pivots->bind(submitter) : detail::PivotData{};
   getrs(tasks, op, bind_rectangle(submitter, lu, tile), pivots != nullptr ? &data : nullptr,
         bind_rectangle(submitter, b, tile, MatrixPart::All, "B"));
 }

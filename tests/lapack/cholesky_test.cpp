@@ -21,7 +21,7 @@ std::uint64_t tiled_potrf(Uplo uplo, Rectangle<T>& a, std::uint64_t tile) {
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
   try {
-    potrf(tasks, testing::bind_rectangle(submitter, a, tile, part_of(uplo)));
+    potrf(tasks, testing::bind_rectangle(submitter, a, tile, detail::part_of(uplo)));
   } catch (NotPositiveDefinite const& error) {
     return error.order();
   }
@@ -32,7 +32,7 @@ template <class T>
 void tiled_potrs(Uplo uplo, Rectangle<T>& factor, Rectangle<T>& b, std::uint64_t tile) {
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
-  potrs(tasks, testing::bind_rectangle(submitter, factor, tile, part_of(uplo)),
+  potrs(tasks, testing::bind_rectangle(submitter, factor, tile, detail::part_of(uplo)),
         testing::bind_rectangle(submitter, b, tile, MatrixPart::All, "B"));
 }
 
@@ -96,7 +96,7 @@ TYPED_TEST(LapackCholesky, InversesOfAllTypesPass) {
     ASSERT_EQ(tiled_potrf(c.uplo, inverse, c.tile), 0U) << c;
     ImmediateSubmitter submitter;
     TaskEmitter tasks(submitter);
-    potri(tasks, testing::bind_rectangle(submitter, inverse, c.tile, part_of(c.uplo)));
+    potri(tasks, testing::bind_rectangle(submitter, inverse, c.tile, detail::part_of(c.uplo)));
     ASSERT_LT(testing::inverse_ratio(c.uplo, matrix->elements, inverse), testing::lapack_threshold) << c;
   });
 }

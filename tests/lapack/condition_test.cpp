@@ -46,7 +46,7 @@ TYPED_TEST(LapackCondition, OfPositiveDefiniteMatricesPasses) {
         auto const norm = lanhe(this->runtime, Norm::One, uplo, view_of(factor), tile);
         potrf(this->runtime, uplo, view_of(factor), tile);
         auto inverse = factor;
-        auto const found = pocon(this->runtime, uplo, view_of(factor), static_cast<RealOf<T>>(norm), tile);
+        auto const found = pocon(this->runtime, uplo, view_of(factor), static_cast<detail::RealOf<T>>(norm), tile);
         potri(this->runtime, uplo, view_of(inverse), tile);
         auto const truth = true_condition(Norm::One, matrix->elements, testing::hermitian_of(uplo, inverse));
         EXPECT_LT(testing::condition_ratio(found, truth), lapack_threshold) << "type " << type << ", n " << n;
@@ -67,7 +67,7 @@ TYPED_TEST(LapackCondition, OfGeneralMatricesPasses) {
       getrs(this->runtime, Op::NoTrans, view_of(lu), pivots, view_of(inverse));
       for (auto const kind : {Norm::One, Norm::Infinity}) {
         auto const norm = lange(this->runtime, kind, view_of(matrix->elements), tile);
-        auto const found = gecon(this->runtime, kind, view_of(lu), pivots, static_cast<RealOf<T>>(norm));
+        auto const found = gecon(this->runtime, kind, view_of(lu), pivots, static_cast<detail::RealOf<T>>(norm));
         EXPECT_LT(testing::condition_ratio(found, true_condition(kind, matrix->elements, inverse)), lapack_threshold)
             << "type " << type << ", n " << n << ", norm " << static_cast<char>(kind);
       }

@@ -19,13 +19,13 @@ struct HardMatrix {
   Rectangle<T> elements;
 };
 
-namespace detail {
+namespace helpers {
 
 /// exp(i φ), 1 where T is real.
 template <class T>
-std::vector<Long<T>> phases(Random& random, std::uint64_t n) {
+std::vector<Long<T>> phases(detail::Random& random, std::uint64_t n) {
   std::vector<Long<T>> turns(n, Long<T>(1));
-  if constexpr (is_complex<T>) {
+  if constexpr (detail::is_complex<T>) {
     for (auto& turn : turns) {
       auto const angle = 2 * std::numbers::pi_v<long double> * random.uniform();
       turn = Long<T>(std::cos(angle), std::sin(angle));
@@ -36,13 +36,13 @@ std::vector<Long<T>> phases(Random& random, std::uint64_t n) {
 
 template <class T, class Element>
 Rectangle<T> turned(std::uint64_t n, bool hermitian, Element&& element) {
-  Random random(n);
+  detail::Random random(n);
   auto const rows = phases<T>(random, n);
   auto const cols = hermitian ? rows : phases<T>(random, n);
   Rectangle<T> a(n, n);
   for (std::uint64_t j = 0; j < n; ++j) {
     for (std::uint64_t i = 0; i < n; ++i) {
-      a(i, j) = shorten<T>(rows[i] * Long<T>(static_cast<long double>(element(i, j))) * conjugate(cols[j]));
+      a(i, j) = shorten<T>(rows[i] * Long<T>(static_cast<long double>(element(i, j))) * detail::conjugate(cols[j]));
     }
   }
   return hermitian ? hermitian_of(Uplo::Lower, a) : a;
@@ -51,8 +51,8 @@ Rectangle<T> turned(std::uint64_t n, bool hermitian, Element&& element) {
 /// Powers of two with exponents uniform in [-range, range].
 template <class T>
 std::vector<long double> random_scales(std::uint64_t n, std::uint64_t seed) {
-  int const range = std::is_same_v<RealOf<T>, float> ? 12 : 100;
-  Random random(seed);
+  int const range = std::is_same_v<detail::RealOf<T>, float> ? 12 : 100;
+  detail::Random random(seed);
   std::vector<long double> scales(n);
   for (auto& scale : scales) scale = std::ldexp(1.0L, static_cast<int>(random.between(-range, range)));
   return scales;
@@ -82,31 +82,31 @@ inline long double foster(std::uint64_t i, std::uint64_t j, std::uint64_t n) {
   return i > j ? -kh : 0;
 }
 
-}  // namespace detail
+}  // namespace helpers
 
 /// For LU factorizations; n is even.
 template <class T>
 [[nodiscard]] std::vector<HardMatrix<T>> hard_general_matrices(std::uint64_t n) {
-  using detail::turned;
+  using helpers::turned;
   auto const random = random_rectangle<double>(n, n, 11);
   auto const half = multiply(random_rectangle<double>(n, n / 2, 12), random_rectangle<double>(n / 2, n, 13));
-  auto const rows = detail::random_scales<T>(n, 14);
-  auto const cols = detail::random_scales<T>(n, 15);
+  auto const rows = helpers::random_scales<T>(n, 14);
+  auto const cols = helpers::random_scales<T>(n, 15);
   auto const real = [](std::uint64_t i) { return static_cast<long double>(i); };
-  auto const bad = static_cast<RealOf<T>>(detail::Extremes<T>::badc2);
+  auto const bad = static_cast<detail::RealOf<T>>(helpers::Extremes<T>::badc2);
   using Index = std::uint64_t;
   return {
       {"random", turned<T>(n, false, random)},
-      {"random, condition 0.1/eps", detail::shorten_all<T>(random_with_singular_values<T>(n, n, bad, 1, 16))},
+      {"random, condition 0.1/eps", helpers::shorten_all<T>(random_with_singular_values<T>(n, n, bad, 1, 16))},
       {"orthogonal (sines)", turned<T>(n, false,
                                        [&](Index i, Index j) {
                                          auto const angle = std::numbers::pi_v<long double> / real(n + 1);
                                          return std::sqrt(2 / real(n + 1)) * std::sin(real((i + 1) * (j + 1)) * angle);
                                        })},
-      {"Wilkinson's growth", turned<T>(n, false, [&](Index i, Index j) { return detail::wilkinson(i, j, n); })},
-      {"Foster", turned<T>(n, false, [&](Index i, Index j) { return detail::foster(i, j, n); })},
-      {"Kahan", turned<T>(n, false, [](Index i, Index j) { return detail::kahan(i, j, 0.95L); })},
-      {"Kahan, transposed", turned<T>(n, false, [](Index i, Index j) { return detail::kahan(j, i, 0.95L); })},
+      {"Wilkinson's growth", turned<T>(n, false, [&](Index i, Index j) { return helpers::wilkinson(i, j, n); })},
+      {"Foster", turned<T>(n, false, [&](Index i, Index j) { return helpers::foster(i, j, n); })},
+      {"Kahan", turned<T>(n, false, [](Index i, Index j) { return helpers::kahan(i, j, 0.95L); })},
+      {"Kahan, transposed", turned<T>(n, false, [](Index i, Index j) { return helpers::kahan(j, i, 0.95L); })},
       {"Hilbert", turned<T>(n, false, [&](Index i, Index j) { return 1 / real(i + j + 1); })},
       {"rows scaled badly", turned<T>(n, false, [&](Index i, Index j) { return rows[i] * random(i, j); })},
       {"columns scaled badly", turned<T>(n, false, [&](Index i, Index j) { return random(i, j) * cols[j]; })},
@@ -120,11 +120,11 @@ template <class T>
 /// For Cholesky factorizations: Hermitian positive definite, also as rounded to T.
 template <class T>
 [[nodiscard]] std::vector<HardMatrix<T>> hard_positive_definite_matrices(std::uint64_t n) {
-  using detail::turned;
-  auto const scales = detail::random_scales<T>(n, 14);
+  using helpers::turned;
+  auto const scales = helpers::random_scales<T>(n, 14);
   auto const definite = random_positive_definite<double>(n, 12);
   auto const real = [](std::uint64_t i) { return static_cast<long double>(i); };
-  auto const bad = detail::Extremes<T>::badc2;
+  auto const bad = helpers::Extremes<T>::badc2;
   using Index = std::uint64_t;
   return {
       {"random", random_positive_definite<T>(n, 11)},

@@ -39,7 +39,8 @@ void for_cases(int types, Body&& body) {
                       m,
                       n,
                       tile,
-                      {.order = leaf == 2 ? FactorOrder::LeftLooking : FactorOrder::RightLooking, .leaf_tiles = leaf}});
+                      {.order = leaf == 2 ? detail::FactorOrder::LeftLooking : detail::FactorOrder::RightLooking,
+                       .leaf_tiles = leaf}});
           }
         }
       }
@@ -75,7 +76,7 @@ TYPED_TEST(LapackLu, SolutionsOfAllTypesPass) {
     auto const matrix = testing::general_type<T>(c.type, c.n, c.n, 1988 + c.n);
     if (!matrix || matrix->info != 0) return;
     auto lu = matrix->elements;
-    testing::BoundPivots pivots(TileGrid{c.n, c.n, c.tile});
+    testing::BoundPivots pivots(detail::TileGrid{c.n, c.n, c.tile});
     testing::tiled_getrf(lu, c.tile, c.options, pivots);
     for (auto const op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
       for (std::uint64_t const columns : {1, 2, 15}) {
@@ -97,7 +98,8 @@ TYPED_TEST(LapackLu, WithoutPivotingDiagonallyDominantMatricesPass) {
   using T = TypeParam;
   for_cases(1, [&](Case const& c) {
     auto a = testing::random_rectangle<T>(c.m, c.n, c.m + c.n);
-    for (std::uint64_t k = 0; k < std::min(c.m, c.n); ++k) a(k, k) += T(static_cast<RealOf<T>>(2 * std::max(c.m, c.n)));
+    for (std::uint64_t k = 0; k < std::min(c.m, c.n); ++k)
+      a(k, k) += T(static_cast<detail::RealOf<T>>(2 * std::max(c.m, c.n)));
     auto lu = a;
     testing::tiled_getrf_nopiv(lu, c.tile, c.options);
     ASSERT_LT(testing::lu_ratio(a, lu), testing::lapack_threshold) << c;
@@ -118,7 +120,7 @@ TYPED_TEST(LapackLu, WithoutPivotingAZeroPivotIsNamed) {
       auto const matrix = testing::general_type<T>(6, n, n, n);  // the last column is zero
       if (!matrix) continue;
       auto lu = matrix->elements;
-      for (std::uint64_t k = 0; k + 1 < n; ++k) lu(k, k) += T(static_cast<RealOf<T>>(10 * n));
+      for (std::uint64_t k = 0; k + 1 < n; ++k) lu(k, k) += T(static_cast<detail::RealOf<T>>(10 * n));
       try {
         testing::tiled_getrf_nopiv(lu, tile, {});
         ADD_FAILURE() << "a zero pivot was divided by, n " << n;

@@ -19,10 +19,10 @@ struct TestMatrix {
   std::uint64_t info = 0;
 };
 
-namespace detail {
+namespace helpers {
 
 template <class T>
-std::vector<Long<T>> random_vector(Random& random, std::uint64_t n) {
+std::vector<Long<T>> random_vector(detail::Random& random, std::uint64_t n) {
   std::vector<Long<T>> v(n);
   for (auto& x : v) x = lengthen<T>(random_scalar<T>(random));
   return v;
@@ -32,11 +32,11 @@ std::vector<Long<T>> random_vector(Random& random, std::uint64_t n) {
 template <class L>
 void reflect_rows(Rectangle<L>& a, std::uint64_t first, std::vector<L> const& v) {
   long double square = 0;
-  for (auto const& x : v) square += real_part(L(conjugate(x) * x));
+  for (auto const& x : v) square += detail::real_part(L(detail::conjugate(x) * x));
   if (square == 0) return;
   for (std::uint64_t j = 0; j < a.cols; ++j) {
     L sum{};
-    for (std::uint64_t i = 0; i < v.size(); ++i) sum += conjugate(v[i]) * a(first + i, j);
+    for (std::uint64_t i = 0; i < v.size(); ++i) sum += detail::conjugate(v[i]) * a(first + i, j);
     for (std::uint64_t i = 0; i < v.size(); ++i) a(first + i, j) -= v[i] * sum * L(2 / square);
   }
 }
@@ -49,9 +49,9 @@ Rectangle<L> upper_factor(Rectangle<L> a) {
     long double square = 0;
     for (auto i = k; i < a.rows; ++i) {
       v.push_back(a(i, k));
-      square += real_part(L(conjugate(a(i, k)) * a(i, k)));
+      square += detail::real_part(L(detail::conjugate(a(i, k)) * a(i, k)));
     }
-    auto const head = modulus(v[0]);
+    auto const head = detail::modulus(v[0]);
     v[0] += head == 0 ? L(std::sqrt(square)) : v[0] * L(std::sqrt(square) / head);
     reflect_rows(a, k, v);
     for (auto i = k + 1; i < a.rows; ++i) a(i, k) = L(0);
@@ -67,9 +67,9 @@ inline long double geometric(std::uint64_t i, std::uint64_t n, long double condi
 
 template <class T>
 struct Extremes {
-  static constexpr long double epsilon = std::numeric_limits<RealOf<T>>::epsilon();
+  static constexpr long double epsilon = std::numeric_limits<detail::RealOf<T>>::epsilon();
   static constexpr long double badc2 = 0.1L / epsilon;
-  static constexpr long double small = 0.25L * (std::numeric_limits<RealOf<T>>::min() / epsilon);
+  static constexpr long double small = 0.25L * (std::numeric_limits<detail::RealOf<T>>::min() / epsilon);
   static constexpr long double large = 1 / small;
 };
 
@@ -90,32 +90,32 @@ Rectangle<Long<T>> diagonal_matrix(std::uint64_t m, std::uint64_t n, long double
   return a;
 }
 
-}  // namespace detail
+}  // namespace helpers
 
 /// A random Hermitian matrix with geometrically spaced eigenvalues between norm / condition and norm.
 template <class T>
 [[nodiscard]] Rectangle<T> random_with_eigenvalues(std::uint64_t n, long double condition, long double norm,
                                                    std::uint64_t seed) {
-  Random random(seed);
-  auto a = detail::diagonal_matrix<T>(n, n, condition, norm);
+  detail::Random random(seed);
+  auto a = helpers::diagonal_matrix<T>(n, n, condition, norm);
   for (auto first = n; first-- > 0;) {
-    auto const v = detail::random_vector<T>(random, n - first);
-    detail::reflect_rows(a, first, v);
+    auto const v = helpers::random_vector<T>(random, n - first);
+    helpers::reflect_rows(a, first, v);
     a = op_of(Op::ConjTrans, a);
-    detail::reflect_rows(a, first, v);
+    helpers::reflect_rows(a, first, v);
   }
-  return hermitian_of(Uplo::Lower, detail::shorten_all<T>(a));
+  return hermitian_of(Uplo::Lower, helpers::shorten_all<T>(a));
 }
 
 /// A random m x n matrix with geometrically spaced singular values between norm / condition and norm.
 template <class T>
 [[nodiscard]] Rectangle<Long<T>> random_with_singular_values(std::uint64_t m, std::uint64_t n, long double condition,
                                                              long double norm, std::uint64_t seed) {
-  Random random(seed);
-  auto a = detail::diagonal_matrix<T>(m, n, condition, norm);
-  for (auto first = m; first-- > 0;) detail::reflect_rows(a, first, detail::random_vector<T>(random, m - first));
+  detail::Random random(seed);
+  auto a = helpers::diagonal_matrix<T>(m, n, condition, norm);
+  for (auto first = m; first-- > 0;) helpers::reflect_rows(a, first, helpers::random_vector<T>(random, m - first));
   a = op_of(Op::ConjTrans, a);
-  for (auto first = n; first-- > 0;) detail::reflect_rows(a, first, detail::random_vector<T>(random, n - first));
+  for (auto first = n; first-- > 0;) helpers::reflect_rows(a, first, helpers::random_vector<T>(random, n - first));
   return op_of(Op::ConjTrans, a);
 }
 
@@ -124,12 +124,12 @@ template <class T>
 /// for the orders that LAPACK leaves out of a type.
 template <class T>
 [[nodiscard]] std::optional<TestMatrix<T>> positive_definite_type(int type, std::uint64_t n, std::uint64_t seed) {
-  using Extremes = detail::Extremes<T>;
+  using Extremes = helpers::Extremes<T>;
   bool const zeroed = type >= 3 && type <= 5;
   if (zeroed && n + 2 < static_cast<std::uint64_t>(type)) return std::nullopt;
   auto const condition = type == 6 ? std::sqrt(Extremes::badc2) : type == 7 ? Extremes::badc2 : 2;
   auto const norm = type == 8 ? Extremes::small : type == 9 ? Extremes::large : 1;
-  if (type == 1) return TestMatrix<T>{detail::shorten_all<T>(detail::diagonal_matrix<T>(n, n, condition, norm))};
+  if (type == 1) return TestMatrix<T>{helpers::shorten_all<T>(helpers::diagonal_matrix<T>(n, n, condition, norm))};
   TestMatrix<T> matrix{random_with_eigenvalues<T>(n, condition, norm, seed)};
   if (!zeroed) return matrix;
   auto const zero = type == 3 ? 0 : type == 4 ? n - 1 : n / 2;
@@ -144,16 +144,16 @@ template <class T>
 template <class T>
 [[nodiscard]] std::optional<TestMatrix<T>> general_type(int type, std::uint64_t m, std::uint64_t n,
                                                         std::uint64_t seed) {
-  using Extremes = detail::Extremes<T>;
+  using Extremes = helpers::Extremes<T>;
   bool const zeroed = type >= 5 && type <= 7;
   if (zeroed && n + 4 < static_cast<std::uint64_t>(type)) return std::nullopt;
   auto const condition = type == 8 ? std::sqrt(Extremes::badc2) : type == 9 ? Extremes::badc2 : 2;
   auto const norm = type == 10 ? Extremes::small : type == 11 ? Extremes::large : 1;
-  if (type == 1) return TestMatrix<T>{detail::shorten_all<T>(detail::diagonal_matrix<T>(m, n, condition, norm))};
+  if (type == 1) return TestMatrix<T>{helpers::shorten_all<T>(helpers::diagonal_matrix<T>(m, n, condition, norm))};
   auto a = random_with_singular_values<T>(m, n, condition, norm, seed);
-  if (type == 2) a = detail::upper_factor(a);
-  if (type == 3) a = op_of(Op::ConjTrans, detail::upper_factor(op_of(Op::ConjTrans, a)));
-  TestMatrix<T> matrix{detail::shorten_all<T>(a)};
+  if (type == 2) a = helpers::upper_factor(a);
+  if (type == 3) a = op_of(Op::ConjTrans, helpers::upper_factor(op_of(Op::ConjTrans, a)));
+  TestMatrix<T> matrix{helpers::shorten_all<T>(a)};
   if (!zeroed) return matrix;
   auto const smaller = std::min(m, n);
   auto const zero = type == 5 ? 0 : type == 6 ? smaller - 1 : smaller / 2;

@@ -19,15 +19,15 @@ inline constexpr double lapack_threshold = 30;
 
 /// long double, real or complex as T is.
 template <class T>
-using Long = std::conditional_t<is_complex<T>, Kokkos::complex<long double>, long double>;
+using Long = std::conditional_t<detail::is_complex<T>, Kokkos::complex<long double>, long double>;
 
 /// LAPACK's 'Epsilon'.
 template <class T>
-inline constexpr long double lapack_epsilon = std::numeric_limits<RealOf<T>>::epsilon() / 2;
+inline constexpr long double lapack_epsilon = std::numeric_limits<detail::RealOf<T>>::epsilon() / 2;
 
 template <class T>
 [[nodiscard]] Long<T> lengthen(T const& x) {
-  if constexpr (is_complex<T>) {
+  if constexpr (detail::is_complex<T>) {
     return {x.real(), x.imag()};
   } else {
     return x;
@@ -35,8 +35,8 @@ template <class T>
 }
 template <class T>
 [[nodiscard]] T shorten(Long<T> const& x) {
-  using R = RealOf<T>;
-  if constexpr (is_complex<T>) {
+  using R = detail::RealOf<T>;
+  if constexpr (detail::is_complex<T>) {
     return {static_cast<R>(x.real()), static_cast<R>(x.imag())};
   } else {
     return static_cast<R>(x);
@@ -49,7 +49,7 @@ template <class Element>
   long double largest = 0;
   for (std::uint64_t j = 0; j < n; ++j) {
     long double sum = 0;
-    for (std::uint64_t i = 0; i < m; ++i) sum += modulus(element(i, j));
+    for (std::uint64_t i = 0; i < m; ++i) sum += detail::modulus(element(i, j));
     if (!(sum <= largest)) largest = sum;
     if (sum != sum) return sum;
   }
@@ -70,13 +70,13 @@ template <class T>
   auto const n = a.rows;
   // Column i of L^H, or of U.
   auto const column = [&](std::uint64_t k, std::uint64_t i) {
-    return uplo == Uplo::Lower ? conjugate(lengthen<T>(factor(i, k))) : lengthen<T>(factor(k, i));
+    return uplo == Uplo::Lower ? detail::conjugate(lengthen<T>(factor(i, k))) : lengthen<T>(factor(k, i));
   };
   auto const hermitian = hermitian_of(uplo, a);
   auto const value = [&](std::uint64_t i, std::uint64_t j) { return lengthen<T>(hermitian(i, j)); };
   auto const rest = long_one_norm(n, n, [&](std::uint64_t i, std::uint64_t j) {
     auto difference = value(i, j);
-    for (std::uint64_t k = 0; k <= std::min(i, j); ++k) difference -= conjugate(column(k, i)) * column(k, j);
+    for (std::uint64_t k = 0; k <= std::min(i, j); ++k) difference -= detail::conjugate(column(k, i)) * column(k, j);
     return difference;
   });
   return test_ratio<T>(rest, long_one_norm(n, n, value), n);

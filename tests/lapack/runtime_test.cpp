@@ -60,7 +60,7 @@ TYPED_TEST(LapackRuntime, LuPasses) {
     for (auto const& [m, n] : {std::pair{order, order}, {order, order / 2}, {order / 2, order}}) {
       auto matrix = *testing::general_type<T>(type, m, n, 3);
       auto lu = matrix.elements;
-      Pivots pivots(TileGrid{});
+      Pivots pivots(detail::TileGrid{});
       std::uint64_t info = 0;
       try {
         getrf(this->runtime, view_of(lu), pivots, tile, {.leaf_tiles = 2});

@@ -75,7 +75,7 @@ class AbortingScheduler final : public Scheduler, public SystemEvents, public Ta
   std::unique_ptr<Scheduler> m_scheduler;
   SystemEvents* m_events;  // of the scheduler; null: it has none
   SystemView const* m_view = nullptr;
-  Random m_random;
+  detail::Random m_random;
   double m_chance;
   std::map<TaskId, int> m_stops;
 };

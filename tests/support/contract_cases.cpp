@@ -30,7 +30,7 @@ PolicyCase giving_back(std::uint64_t seed) {
 // followers taken back, values flushed in mid-run, and sometimes all is cancelled.
 PolicyCase with_external_tasks(std::uint64_t seed) {
   auto drawn = draw_case(seed, seed % 2 == 0);
-  Random random(seed);
+  detail::Random random(seed);
   make_restartable(drawn.graph);
   if (seed % 3 != 0) add_places(drawn.graph, drawn.machine, random);
   drawn.wilful = true;
@@ -46,7 +46,7 @@ PolicyCase with_external_tasks(std::uint64_t seed) {
 // tasks back, or all happens that happens in the cases above.
 PolicyCase commuting(std::uint64_t seed) {
   auto drawn = draw_case(seed, seed % 2 == 0);
-  Random random(seed);
+  detail::Random random(seed);
   make_commuting(drawn.graph, random);
   if (seed % 3 == 1) {
     make_restartable(drawn.graph);
@@ -65,7 +65,7 @@ PolicyCase commuting(std::uint64_t seed) {
 // third.
 PolicyCase keeping_no_old_value(std::uint64_t seed) {
   auto drawn = draw_case(seed, true);
-  Random random(seed);
+  detail::Random random(seed);
   keep_no_old_values(drawn.graph, random);
   drawn.wilful = seed % 5 == 0;
   if (seed % 2 == 0) make_commuting(drawn.graph, random);
@@ -83,7 +83,7 @@ PolicyCase keeping_no_old_value(std::uint64_t seed) {
 PolicyCase aborting_tasks(std::uint64_t seed) {
   static char const* const rules[] = {"sp", "pp", "pc", "pcep", "pcept"};
   auto drawn = seed % 4 == 3 ? draw_families_case(seed) : draw_case(seed, seed % 2 == 0);
-  Random random(seed);
+  detail::Random random(seed);
   drawn.aborts = seed % 3 != 0;
   if (!drawn.aborts) drawn.scheduler = std::string("heteroprio:spoliation=") + rules[random.below(5)];
   if (!drawn.aborts && random.chance(0.3)) drawn.scheduler += ":limit=0.5:count=bucket";

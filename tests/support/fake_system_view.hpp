@@ -18,26 +18,27 @@
 namespace granary::test {
 
 /// A machine whose node 0 is a host without workers; each other node has one device worker, so one group.
-inline Machine devices(std::uint32_t count) {
-  Machine machine;
+inline detail::Machine devices(std::uint32_t count) {
+  detail::Machine machine;
   NodeId const host = machine.add_node({.name = "host"});
   for (std::uint32_t d = 0; d < count; ++d) {
-    NodeId const node = machine.add_node({.name = "device", .kind = NodeKind::Device});
+    NodeId const node = machine.add_node({.name = "device", .kind = detail::NodeKind::Device});
     machine.add_link_pair(host, node, 1e9);
-    machine.add_worker({.name = "device", .node = node, .kind = WorkerKind::Device});
+    machine.add_worker({.name = "device", .node = node, .kind = detail::WorkerKind::Device});
   }
   return machine;
 }
 
-inline Access read(DataId data) { return {data, AccessMode::Read}; }
-inline Access write(DataId data) { return {data, AccessMode::Write}; }
-inline Access read_write(DataId data) { return {data, AccessMode::ReadWrite}; }
+inline detail::Access read(DataId data) { return {data, detail::AccessMode::Read}; }
+inline detail::Access write(DataId data) { return {data, detail::AccessMode::Write}; }
+inline detail::Access read_write(DataId data) { return {data, detail::AccessMode::ReadWrite}; }
 
 /// A SystemView in which a test sets every fact. Every datum can be read on node 0 from the start: loading it takes one
 /// nanosecond per byte, from any other node half of that.
 class FakeSystemView final : public SystemView {
  public:
-  explicit FakeSystemView(Machine machine) : m_topology(std::move(machine)), m_committed(m_topology.groups().size()) {}
+  explicit FakeSystemView(detail::Machine machine)
+      : m_topology(std::move(machine)), m_committed(m_topology.groups().size()) {}
 
   DataId add_data(Bytes bytes = 100) {
     m_data.push_back({bytes, std::vector<Place>(m_topology.machine().nodes.size())});
@@ -45,8 +46,8 @@ class FakeSystemView final : public SystemView {
     m_data.back().places[0].valid = m_data.back().places[0].expected = true;
     return DataId(static_cast<std::uint32_t>(m_data.size() - 1));
   }
-  TaskId add_task(std::span<Access const> accesses, std::int64_t priority = 0, Duration duration = Duration{100},
-                  std::uint64_t allowed_groups = ~std::uint64_t{0}) {
+  TaskId add_task(std::span<detail::Access const> accesses, std::int64_t priority = 0,
+                  Duration duration = Duration{100}, std::uint64_t allowed_groups = ~std::uint64_t{0}) {
     TaskId const id(m_tasks.size());
     auto& task = m_tasks.emplace_back();
     task.id = id;
@@ -54,14 +55,15 @@ class FakeSystemView final : public SystemView {
     for (std::uint32_t g = 0; g < m_topology.groups().size(); ++g) {
       if (((allowed_groups >> g) & 1U) != 0) task.allowed_groups.insert(GroupId(g));
     }
-    task.accesses = AccessList(accesses);
-    m_assignments.push_back({.phase = TaskPhase::Ready});
+    task.accesses = detail::AccessList(accesses);
+    m_assignments.push_back({.phase = detail::TaskPhase::Ready});
     m_durations.push_back(duration);
     return id;
   }
-  TaskId add_task(std::initializer_list<Access> accesses, std::int64_t priority = 0, Duration duration = Duration{100},
-                  std::uint64_t allowed_groups = ~std::uint64_t{0}) {
-    return add_task(std::span<Access const>(accesses.begin(), accesses.size()), priority, duration, allowed_groups);
+  TaskId add_task(std::initializer_list<detail::Access> accesses, std::int64_t priority = 0,
+                  Duration duration = Duration{100}, std::uint64_t allowed_groups = ~std::uint64_t{0}) {
+    return add_task(std::span<detail::Access const>(accesses.begin(), accesses.size()), priority, duration,
+                    allowed_groups);
   }
 
   void set_expected(DataId data, NodeId node, bool is) { place(data, node).expected = is; }
@@ -73,12 +75,13 @@ class FakeSystemView final : public SystemView {
   void set_flops(TaskId task, double flops) { m_tasks[task.index()].flops = flops; }
 
   void commit(TaskId id, GroupId group) {
-    m_assignments[id.index()] = {.estimate = kernel_time(id, group), .group = group, .phase = TaskPhase::Committed};
+    m_assignments[id.index()] = {
+        .estimate = kernel_time(id, group), .group = group, .phase = detail::TaskPhase::Committed};
     m_committed[group.index()].push_back(id);
     count_uses(id, 1);
   }
-  void issue(TaskId id, WorkerId worker) {
-    m_assignments[id.index()].phase = TaskPhase::Issued;
+  void issue(TaskId id, detail::WorkerId worker) {
+    m_assignments[id.index()].phase = detail::TaskPhase::Issued;
     m_assignments[id.index()].worker = worker;
   }
   void finish(TaskId id) {
@@ -93,21 +96,23 @@ class FakeSystemView final : public SystemView {
   [[nodiscard]] bool may_take_turn(TaskId) const override { return true; }
   [[nodiscard]] bool may_abort(TaskId task) const override { return m_may_abort.contains(task); }
 
-  void set_now(Instant now) { m_now = now; }
-  CodeletId add_codelet(Codelet codelet) {
+  void set_now(detail::Instant now) { m_now = now; }
+  detail::CodeletId add_codelet(detail::Codelet codelet) {
     m_codelets.push_back(std::move(codelet));
-    return CodeletId(static_cast<std::uint32_t>(m_codelets.size() - 1));
+    return detail::CodeletId(static_cast<std::uint32_t>(m_codelets.size() - 1));
   }
-  void set_codelet(TaskId task, CodeletId codelet) { m_tasks[task.index()].codelet = codelet; }
+  void set_codelet(TaskId task, detail::CodeletId codelet) { m_tasks[task.index()].codelet = codelet; }
 
-  [[nodiscard]] Instant now() const override { return m_now; }
-  [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_codelets[codelet.index()]; }
-  [[nodiscard]] Topology const& topology() const override { return m_topology; }
+  [[nodiscard]] detail::Instant now() const override { return m_now; }
+  [[nodiscard]] detail::Codelet const& codelet(detail::CodeletId codelet) const override {
+    return m_codelets[codelet.index()];
+  }
+  [[nodiscard]] detail::Topology const& topology() const override { return m_topology; }
   [[nodiscard]] Task const& task(TaskId task) const override { return m_tasks[task.index()]; }
-  [[nodiscard]] Assignment const& assignment(TaskId task) const override { return m_assignments[task.index()]; }
+  [[nodiscard]] detail::Assignment const& assignment(TaskId task) const override { return m_assignments[task.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_data[data.index()].bytes; }
   void set_temporary(DataId data) { m_data[data.index()].temporary = true; }
-  [[nodiscard]] DataDescription const& description(DataId data) const override {
+  [[nodiscard]] detail::DataDescription const& description(DataId data) const override {
     return m_data[data.index()].description;
   }
   [[nodiscard]] bool temporary(DataId data) const override { return m_data[data.index()].temporary; }
@@ -154,7 +159,7 @@ class FakeSystemView final : public SystemView {
     Bytes bytes;
     std::vector<Place> places;  // by node
     std::uint32_t unfinished_uses = 1;
-    DataDescription description = {};
+    detail::DataDescription description = {};
     bool temporary = false;
   };
 
@@ -168,12 +173,12 @@ class FakeSystemView final : public SystemView {
   }
 
   bool m_measured = true;
-  Topology m_topology;
+  detail::Topology m_topology;
   std::vector<Datum> m_data;
   std::vector<Task> m_tasks;
-  std::vector<Assignment> m_assignments;
-  std::vector<Codelet> m_codelets;
-  Instant m_now{};
+  std::vector<detail::Assignment> m_assignments;
+  std::vector<detail::Codelet> m_codelets;
+  detail::Instant m_now{};
   std::vector<Duration> m_durations;
   std::map<std::pair<TaskId, GroupId>, Duration> m_group_durations;
   std::set<TaskId> m_may_abort;
@@ -199,7 +204,7 @@ class FakeRun {
     if (task.valid()) view.commit(task, group);
     return task;
   }
-  void issue(TaskId task, WorkerId worker) {
+  void issue(TaskId task, detail::WorkerId worker) {
     view.issue(task, worker);
     scheduler->issued(task);
   }

@@ -39,11 +39,11 @@ class Plot {
     return id;
   }
   void keep_back() { m_misdeeds->kept_back = true; }
-  [[nodiscard]] Random& random() { return m_random; }
+  [[nodiscard]] detail::Random& random() { return m_random; }
 
  private:
   std::shared_ptr<Misdeeds> m_misdeeds;
-  Random m_random;
+  detail::Random m_random;
   bool m_throws;
   std::uint64_t m_calls_left;
 };
@@ -86,7 +86,7 @@ class Scheduling : public Scheduler, public SystemEvents, public SchedulerLimits
     m_plot->call();
     return m_limits != nullptr ? m_limits->most_ahead(group, depth) : depth;
   }
-  void check(TaskSubmission const& submission, AccessList const& accesses) const override {
+  void check(TaskSubmission const& submission, detail::AccessList const& accesses) const override {
     if (m_limits != nullptr) m_limits->check(submission, accesses);
   }
   void submitted(TaskId task) override {
@@ -156,7 +156,7 @@ class Scheduling : public Scheduler, public SystemEvents, public SchedulerLimits
     }
     std::vector<TaskId> forbidden;
     for (TaskId const task : m_live) {
-      bool const ready = m_view->assignment(task).phase == TaskPhase::Ready;
+      bool const ready = m_view->assignment(task).phase == detail::TaskPhase::Ready;
       if (!ready || !m_view->task(task).allowed_on(group)) forbidden.push_back(task);
     }
     return forbidden.empty() ? right : m_plot->wrong(forbidden[random.below(forbidden.size())]);

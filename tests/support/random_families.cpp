@@ -15,7 +15,7 @@ constexpr std::uint32_t rows = 3;
 constexpr std::uint32_t cols = 4;
 
 // A rectangle of the family's matrix, often the whole, a row or a column.
-std::vector<std::uint32_t> random_rectangle(std::uint32_t family, Random& random) {
+std::vector<std::uint32_t> random_rectangle(std::uint32_t family, detail::Random& random) {
   auto const range = [&](std::uint32_t extent) {
     if (random.chance(0.4)) return std::pair(0U, extent);
     auto const first = static_cast<std::uint32_t>(random.below(extent));
@@ -53,7 +53,7 @@ void separate(SubmitGraphTask& task, std::vector<std::vector<std::uint32_t>> con
 
 }  // namespace
 
-void share_bytes(RandomGraph& graph, Machine const& machine, Random& random) {
+void share_bytes(RandomGraph& graph, detail::Machine const& machine, detail::Random& random) {
   struct Family {
     NodeId home;
     std::uint64_t left;  // data that it still gets

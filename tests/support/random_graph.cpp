@@ -14,7 +14,7 @@
 namespace granary::test {
 namespace {
 
-void no_kernel(KernelCall const&) {}
+void no_kernel(detail::KernelCall const&) {}
 
 Bytes half_of_all(void const*, std::span<Bytes const> bytes, std::size_t) {
   return std::accumulate(bytes.begin(), bytes.end(), Bytes{0}) / 2;
@@ -22,11 +22,11 @@ Bytes half_of_all(void const*, std::span<Bytes const> bytes, std::size_t) {
 
 class Builder {
  public:
-  Builder(Machine const& machine, GraphOptions const& options, Random& random)
+  Builder(detail::Machine const& machine, GraphOptions const& options, detail::Random& random)
       : m_machine(machine), m_options(options), m_random(random), m_storage(has_storage(machine)) {
     for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
       if (!has_workers(machine, NodeId(n))) m_quiet_nodes.emplace_back(n);
-      if (options.homes_on_devices || machine.nodes[n].kind != NodeKind::Device) m_home_nodes.emplace_back(n);
+      if (options.homes_on_devices || machine.nodes[n].kind != detail::NodeKind::Device) m_home_nodes.emplace_back(n);
     }
   }
 
@@ -63,12 +63,12 @@ class Builder {
   }
 
   void add_codelets() {
-    std::set<WorkerKind> present;
+    std::set<detail::WorkerKind> present;
     for (auto const& worker : m_machine.workers) present.insert(worker.kind);
     auto const codelets = 1 + m_random.below(4);
     for (std::uint64_t c = 0; c < codelets; ++c) {
-      Codelet codelet{.name = "codelet" + std::to_string(c)};
-      for (WorkerKind const kind : present) {
+      detail::Codelet codelet{.name = "codelet" + std::to_string(c)};
+      for (detail::WorkerKind const kind : present) {
         if (m_random.chance(0.7)) codelet.kernels[static_cast<std::size_t>(kind)] = no_kernel;
       }
       auto const one = *std::next(present.begin(), static_cast<std::ptrdiff_t>(m_random.below(present.size())));
@@ -78,7 +78,7 @@ class Builder {
   }
 
   void add_datum() {
-    DataDescription d;
+    detail::DataDescription d;
     d.name = "d" + std::to_string(m_data.size());
     d.bytes = m_uniform != 0 ? m_uniform : random_bytes();
     double const sort = m_random.uniform();
@@ -111,9 +111,11 @@ class Builder {
       auto const& datum = m_data[d];
       if (datum.gone) continue;
       double const draw = m_random.uniform();
-      auto mode = draw < 0.5 ? AccessMode::Read : draw < 0.85 ? AccessMode::ReadWrite : AccessMode::Write;
-      if (!datum.has_value) mode = AccessMode::Write;
-      if (!datum.may_write) mode = AccessMode::Read;
+      auto mode = draw < 0.5    ? detail::AccessMode::Read
+                  : draw < 0.85 ? detail::AccessMode::ReadWrite
+                                : detail::AccessMode::Write;
+      if (!datum.has_value) mode = detail::AccessMode::Write;
+      if (!datum.may_write) mode = detail::AccessMode::Read;
       task.accesses.emplace_back(d, mode);
     }
     for (auto const& [d, mode] : task.accesses) m_data[d].has_value = m_data[d].has_value || writes(mode);
@@ -130,9 +132,9 @@ class Builder {
     if (m_random.chance(0.7)) add_datum();
   }
 
-  Machine const& m_machine;
+  detail::Machine const& m_machine;
   GraphOptions m_options;
-  Random& m_random;
+  detail::Random& m_random;
   bool m_storage;
   std::vector<NodeId> m_quiet_nodes;  // without workers
   std::vector<NodeId> m_home_nodes;   // nodes of possible origins and homes
@@ -148,12 +150,12 @@ struct Needs {
   Bytes total = 0;
 };
 
-Bytes largest(DataDescription const& datum) { return std::max(datum.bytes, datum.bound); }
+Bytes largest(detail::DataDescription const& datum) { return std::max(datum.bytes, datum.bound); }
 
-Needs needs_of(Machine const& machine, RandomGraph const& graph) {
+Needs needs_of(detail::Machine const& machine, RandomGraph const& graph) {
   std::size_t const nodes = machine.nodes.size();
   Needs needs{std::vector<Bytes>(nodes), std::vector<Bytes>(nodes), 0};
-  std::vector<DataDescription> data;
+  std::vector<detail::DataDescription> data;
   for (auto const& operation : graph.operations) {
     if (auto const* datum = std::get_if<RegisterData>(&operation)) {
       data.push_back(datum->description);
@@ -186,11 +188,11 @@ Needs needs_of(Machine const& machine, RandomGraph const& graph) {
 
 }  // namespace
 
-RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Random& random) {
+RandomGraph random_graph(detail::Machine const& machine, GraphOptions const& options, detail::Random& random) {
   return Builder(machine, options, random).build();
 }
 
-void make_external(RandomGraph& graph, Random& random) {
+void make_external(RandomGraph& graph, detail::Random& random) {
   auto const outside = static_cast<std::uint32_t>(graph.codelets.size());
   graph.codelets.push_back({.name = "outside", .external = true});
   std::vector<bool> has_home;
@@ -204,12 +206,12 @@ void make_external(RandomGraph& graph, Random& random) {
       });
       if (!can || random.chance(0.5)) continue;
       task->codelet = outside;
-      for (auto& [d, mode] : task->accesses) mode = writes(mode) ? AccessMode::Write : mode;
+      for (auto& [d, mode] : task->accesses) mode = writes(mode) ? detail::AccessMode::Write : mode;
     }
   }
 }
 
-void make_commuting(RandomGraph& graph, Random& random) {
+void make_commuting(RandomGraph& graph, detail::Random& random) {
   std::set<std::uint32_t> written;
   for (auto const& operation : graph.operations) {
     auto const* task = std::get_if<SubmitGraphTask>(&operation);
@@ -224,12 +226,12 @@ void make_commuting(RandomGraph& graph, Random& random) {
     if (task == nullptr) continue;
     for (auto& [d, mode] : task->accesses) {
       if (!reads(mode) || !written.contains(d)) continue;
-      if (writes(mode) ? random.chance(0.9) : random.chance(0.5)) mode = AccessMode::Commute;
+      if (writes(mode) ? random.chance(0.9) : random.chance(0.5)) mode = detail::AccessMode::Commute;
     }
   }
 }
 
-void make_varying(RandomGraph& graph, Random& random) {
+void make_varying(RandomGraph& graph, detail::Random& random) {
   for (auto& operation : graph.operations) {
     auto* const datum = std::get_if<RegisterData>(&operation);
     if (datum == nullptr || datum->description.in_place || random.chance(0.2)) continue;
@@ -251,7 +253,7 @@ void make_varying(RandomGraph& graph, Random& random) {
   }
 }
 
-void add_places(RandomGraph& graph, Machine const& machine, Random& random) {
+void add_places(RandomGraph& graph, detail::Machine const& machine, detail::Random& random) {
   std::vector<RegisterData*> data;
   std::vector<bool> written;
   for (auto& operation : graph.operations) {
@@ -276,16 +278,16 @@ void add_places(RandomGraph& graph, Machine const& machine, Random& random) {
   }
 }
 
-void keep_no_old_values(RandomGraph& graph, Random& random) {
+void keep_no_old_values(RandomGraph& graph, detail::Random& random) {
   for (auto& operation : graph.operations) {
     auto* const datum = std::get_if<RegisterData>(&operation);
     if (datum != nullptr && !datum->description.home.valid()) datum->keeps_old = random.chance(0.2);
   }
 }
 
-void bound_memories(Machine& machine, RandomGraph const& graph, Random& random) {
+void bound_memories(detail::Machine& machine, RandomGraph const& graph, detail::Random& random) {
   auto const needs = needs_of(machine, graph);
-  Topology const topology(machine);
+  detail::Topology const topology(machine);
   // Values without a home are written to unbounded nodes without workers: disks and one more stay unbounded.
   bool has_store = false;
   double const exact = random.chance(0.3) ? 1 : 0.4;
@@ -293,7 +295,7 @@ void bound_memories(Machine& machine, RandomGraph const& graph, Random& random) 
     NodeId const node(static_cast<std::uint32_t>(n));
     if (!has_workers(machine, node)) {
       bool const spare = std::exchange(has_store, true);
-      bool const disk = machine.nodes[n].kind == NodeKind::Disk;
+      bool const disk = machine.nodes[n].kind == detail::NodeKind::Disk;
       if (disk || !spare || !topology.between_others(node) || random.chance(0.5)) continue;
     } else if (random.chance(0.15)) {
       continue;

@@ -8,7 +8,7 @@
 namespace granary::test {
 namespace {
 
-std::vector<std::uint32_t> random_buses(Machine const& machine, Random& random) {
+std::vector<std::uint32_t> random_buses(detail::Machine const& machine, detail::Random& random) {
   std::vector<std::uint32_t> crossed;
   for (std::uint32_t bus = 0; bus < machine.buses.size(); ++bus) {
     if (random.chance(0.4)) crossed.push_back(bus);
@@ -16,7 +16,7 @@ std::vector<std::uint32_t> random_buses(Machine const& machine, Random& random) 
   return crossed;
 }
 
-void add_random_links(Machine& machine, NodeId a, NodeId b, Random& random) {
+void add_random_links(detail::Machine& machine, NodeId a, NodeId b, detail::Random& random) {
   for (auto const& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
     machine.add_link({.from = from,
                       .to = to,
@@ -27,36 +27,39 @@ void add_random_links(Machine& machine, NodeId a, NodeId b, Random& random) {
   }
 }
 
-NodeKind random_kind(std::size_t index, Random& random) {
-  if (index == 0) return random.chance(0.5) ? NodeKind::Disk : NodeKind::Host;
-  if (random.chance(0.15)) return NodeKind::Disk;
-  return random.chance(0.5) ? NodeKind::Host : NodeKind::Device;
+detail::NodeKind random_kind(std::size_t index, detail::Random& random) {
+  if (index == 0) return random.chance(0.5) ? detail::NodeKind::Disk : detail::NodeKind::Host;
+  if (random.chance(0.15)) return detail::NodeKind::Disk;
+  return random.chance(0.5) ? detail::NodeKind::Host : detail::NodeKind::Device;
 }
 
-void add_random_workers(Machine& machine, NodeId node, Random& random) {
-  auto const kind = machine[node].kind == NodeKind::Device ? WorkerKind::Device : WorkerKind::Cpu;
+void add_random_workers(detail::Machine& machine, NodeId node, detail::Random& random) {
+  auto const kind =
+      machine[node].kind == detail::NodeKind::Device ? detail::WorkerKind::Device : detail::WorkerKind::Cpu;
   std::uint64_t const workers = 1 + random.below(3);
   for (std::uint64_t w = 0; w < workers; ++w) {
     bool const other = random.chance(0.15);
-    machine.add_worker({.name = machine[node].name + "." + std::to_string(w),
-                        .node = node,
-                        .kind = other ? (kind == WorkerKind::Cpu ? WorkerKind::Device : WorkerKind::Cpu) : kind});
+    machine.add_worker(
+        {.name = machine[node].name + "." + std::to_string(w),
+         .node = node,
+         .kind =
+             other ? (kind == detail::WorkerKind::Cpu ? detail::WorkerKind::Device : detail::WorkerKind::Cpu) : kind});
   }
 }
 
 }  // namespace
 
-Machine random_machine(Random& random) {
-  Machine machine;
+detail::Machine random_machine(detail::Random& random) {
+  detail::Machine machine;
   std::uint64_t const buses = random.below(3);
   for (std::uint64_t b = 0; b < buses; ++b) {
     machine.add_bus({"bus" + std::to_string(b), 1e8 * static_cast<double>(1 + random.below(100))});
   }
   std::size_t const nodes = 1 + random.below(5);
   for (std::size_t n = 0; n < nodes; ++n) {
-    MemoryNode node;
+    detail::MemoryNode node;
     node.name = "node" + std::to_string(n);
-    node.kind = nodes == 1 ? NodeKind::Host : random_kind(n, random);
+    node.kind = nodes == 1 ? detail::NodeKind::Host : random_kind(n, random);
     node.alignment = random.chance(0.5) ? 1 : Bytes{1} << random.below(7);
     machine.add_node(node);
     if (n == 0) continue;
@@ -71,24 +74,24 @@ Machine random_machine(Random& random) {
     add_random_links(machine, NodeId(a), NodeId(b), random);
   }
   for (std::size_t n = 0; n < nodes; ++n) {
-    if (machine.nodes[n].kind == NodeKind::Disk || random.chance(0.3)) continue;
+    if (machine.nodes[n].kind == detail::NodeKind::Disk || random.chance(0.3)) continue;
     add_random_workers(machine, NodeId(static_cast<std::uint32_t>(n)), random);
   }
   if (machine.workers.empty()) {
     auto& last = machine.nodes.back();
-    if (last.kind == NodeKind::Disk) last.kind = NodeKind::Host;
+    if (last.kind == detail::NodeKind::Disk) last.kind = detail::NodeKind::Host;
     add_random_workers(machine, NodeId(static_cast<std::uint32_t>(nodes - 1)), random);
   }
   return machine;
 }
 
-Machine device_machine(DeviceMachineOptions const& options, Random& random) {
-  Machine machine;
+detail::Machine device_machine(DeviceMachineOptions const& options, detail::Random& random) {
+  detail::Machine machine;
   auto const alignment = [&] { return random.chance(0.5) ? Bytes{256} : Bytes{1} << random.below(7); };
   // The disk first: values without a home go to the first node that has room for all of them.
   std::optional<NodeId> disk;
-  if (options.disk) disk = machine.add_node({"disk", NodeKind::Disk, unbounded, 1});
-  auto const host = machine.add_node({"host memory", NodeKind::Host, unbounded, options.host_alignment});
+  if (options.disk) disk = machine.add_node({"disk", detail::NodeKind::Disk, unbounded, 1});
+  auto const host = machine.add_node({"host memory", detail::NodeKind::Host, unbounded, options.host_alignment});
   if (disk) add_random_links(machine, host, *disk, random);
   std::vector<NodeId> devices;
   // All links are equal, so that no route to the host leads through another device.
@@ -96,7 +99,8 @@ Machine device_machine(DeviceMachineOptions const& options, Random& random) {
   Duration const latency(static_cast<Duration::rep>(random.below(20000)));
   auto const width = static_cast<std::uint32_t>(1 + random.below(3));
   for (int d = 0; d < options.devices; ++d) {
-    auto const device = machine.add_node({"device " + std::to_string(d), NodeKind::Device, unbounded, alignment()});
+    auto const device =
+        machine.add_node({"device " + std::to_string(d), detail::NodeKind::Device, unbounded, alignment()});
     machine.add_link_pair(host, device, bandwidth, latency, width);
     devices.push_back(device);
   }
@@ -104,22 +108,23 @@ Machine device_machine(DeviceMachineOptions const& options, Random& random) {
     for (std::size_t j = 0; j < i; ++j) add_random_links(machine, devices[j], devices[i], random);
   }
   for (std::uint64_t w = options.cpu_workers ? 1 + random.below(3) : 0; w > 0; --w) {
-    machine.add_worker({.name = "core " + std::to_string(w), .node = host, .kind = WorkerKind::Cpu});
+    machine.add_worker({.name = "core " + std::to_string(w), .node = host, .kind = detail::WorkerKind::Cpu});
   }
   for (auto const device : devices) {
     for (std::uint64_t lane = random.below(3) + 1; lane > 0; --lane) {
-      machine.add_worker(
-          {.name = machine[device].name + " lane " + std::to_string(lane), .node = device, .kind = WorkerKind::Device});
+      machine.add_worker({.name = machine[device].name + " lane " + std::to_string(lane),
+                          .node = device,
+                          .kind = detail::WorkerKind::Device});
     }
   }
   return machine;
 }
 
-bool has_workers(Machine const& machine, NodeId node) {
-  return std::ranges::any_of(machine.workers, [&](Worker const& worker) { return worker.node == node; });
+bool has_workers(detail::Machine const& machine, NodeId node) {
+  return std::ranges::any_of(machine.workers, [&](detail::Worker const& worker) { return worker.node == node; });
 }
 
-bool has_storage(Machine const& machine) {
+bool has_storage(detail::Machine const& machine) {
   for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
     NodeId const node(static_cast<std::uint32_t>(n));
     if (machine[node].capacity == unbounded && !has_workers(machine, node)) return true;

@@ -9,7 +9,7 @@ namespace granary::test {
 /// One to five nodes in a tree, sometimes with peer links: disks, hosts and devices, several workers and groups on most
 /// of them, links of different speeds that may share a bus. All nodes are unbounded: the test that knows the data sets
 /// the capacities. There is at least one worker, and disks have none.
-[[nodiscard]] Machine random_machine(Random& random);
+[[nodiscard]] detail::Machine random_machine(detail::Random& random);
 
 struct DeviceMachineOptions {
   int devices = 1;
@@ -19,10 +19,10 @@ struct DeviceMachineOptions {
   Bytes host_alignment = 64;
 };
 /// A host with so many devices of one to three lanes each.
-[[nodiscard]] Machine device_machine(DeviceMachineOptions const& options, Random& random);
+[[nodiscard]] detail::Machine device_machine(DeviceMachineOptions const& options, detail::Random& random);
 
 /// True if a value without a home can leave the nodes of workers: some unbounded node has no workers.
-[[nodiscard]] bool has_storage(Machine const& machine);
-[[nodiscard]] bool has_workers(Machine const& machine, NodeId node);
+[[nodiscard]] bool has_storage(detail::Machine const& machine);
+[[nodiscard]] bool has_workers(detail::Machine const& machine, NodeId node);
 
 }  // namespace granary::test

@@ -104,7 +104,7 @@ inline void run_stamp_task(KernelCall const& call) {
   ++*task.ran;
 }
 
-namespace detail {
+namespace helpers {
 
 //// The same as an inner graph: a check for each access that reads, a write for each that writes, and a last task.
 struct InnerStamp {
@@ -128,14 +128,14 @@ inline void end_stamp(KernelCall const& call) {
   ++*task.ran;
 }
 
-}  // namespace detail
+}  // namespace helpers
 
 inline void expand_stamp_task(void const* parameters, InnerGraph& graph) {
   auto const& task = *static_cast<StampTask const*>(parameters);
   auto const add = [&](Kernel kernel) {
     return graph.add_codelet({.name = "inner", .kernels = {kernel, nullptr}, .launches_kokkos_kernels = false});
   };
-  auto const check = add(detail::check_stamp), write = add(detail::write_stamp), end = add(detail::end_stamp);
+  auto const check = add(helpers::check_stamp), write = add(helpers::write_stamp), end = add(helpers::end_stamp);
   std::vector<Access> all;
   auto const submit_where = [&](AccessMode mode, CodeletId codelet) {
     for (std::size_t i = 0; i < task.accesses.size(); ++i) {
@@ -143,12 +143,12 @@ inline void expand_stamp_task(void const* parameters, InnerGraph& graph) {
       if ((access.mode | mode) != access.mode) continue;
       all.push_back({graph.part(i, 0), AccessMode::Read});
       graph.submit({codelet, std::array{Access{all.back().data, mode}}, 0, 0},
-                   Parameters(detail::InnerStamp{&task, access}));
+                   Parameters(helpers::InnerStamp{&task, access}));
     }
   };
   submit_where(AccessMode::Read, check);
   submit_where(AccessMode::Write, write);
-  graph.submit({end, all, 0, 0}, Parameters(detail::InnerStamp{&task, {}}));
+  graph.submit({end, all, 0, 0}, Parameters(helpers::InnerStamp{&task, {}}));
 }
 
 }  // namespace granary::test

@@ -60,7 +60,7 @@ void judge(Problem const& p, std::string const& operation, Errors const& ours, s
   for (auto const& error : theirs) {
     if (error.finite()) reference.include(error);
   }
-  double const one = solves * (is_complex<T> ? std::sqrt(5.0) : 1);
+  double const one = solves * (detail::is_complex<T> ? std::sqrt(5.0) : 1);
   double const norm = quotient(ours.norm, reference.norm, one),
                component = quotient(ours.component, reference.component, one);
   auto& most = worst[operation];
@@ -78,7 +78,7 @@ bool tiled_potrf(Problem const& p, Rectangle<T>& a) {
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
   try {
-    potrf(tasks, testing::bind_rectangle(submitter, a, p.tile, part_of(p.uplo)));
+    potrf(tasks, testing::bind_rectangle(submitter, a, p.tile, detail::part_of(p.uplo)));
   } catch (NotPositiveDefinite const&) {
     return false;
   }
@@ -97,7 +97,7 @@ Errors cholesky_errors(Problem const& p, Rectangle<T> const& a, Rectangle<T> con
 // op(A) X = B or X op(A) = B, with flags that the seed draws.
 template <class T>
 void check_trsm(Problem const& p, char const* name, Uplo uplo, Diag diag, Rectangle<T> const& factor) {
-  Random random(p.seed + 3);
+  detail::Random random(p.seed + 3);
   auto const side = random.chance(0.5) ? Side::Left : Side::Right;
   Op const op = std::array{Op::NoTrans, Op::Trans, Op::ConjTrans}[random.below(3)];
   auto const others = static_cast<std::uint64_t>(random.between(1, 70));
@@ -107,7 +107,7 @@ void check_trsm(Problem const& p, char const* name, Uplo uplo, Diag diag, Rectan
   auto a = factor;
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
-  trsm(tasks, side, uplo, op, diag, T(1), testing::bind_rectangle(submitter, a, p.tile, part_of(uplo)),
+  trsm(tasks, side, uplo, op, diag, T(1), testing::bind_rectangle(submitter, a, p.tile, detail::part_of(uplo)),
        testing::bind_rectangle(submitter, x, p.tile, MatrixPart::All, "B"));
   reference_trsm(side, uplo, op, diag, factor, whole, p.n);
   reference_trsm(side, uplo, op, diag, factor, tiled, p.tile);
@@ -122,10 +122,12 @@ template <class T>
 [[nodiscard]] bool tile_trtri(Uplo uplo, Rectangle<T>& a) {
   int const n = to_int(a.rows);
   if (ImmediateSubmitter::lane_workspace == 0)
-    return kernels::trtri<T>(uplo, Diag::NonUnit, TileView<T>{a.elements.data(), n, n, n}) == 0;
+    return kernels::trtri<T>(uplo, Diag::NonUnit, detail::TileView<T>{a.elements.data(), n, n, n}) == 0;
   testing::OnDevice<T> const there(a.elements);
   testing::Lane lane;
-  lane.run([&](auto const& on) { kernels::trtri<T>(on, uplo, Diag::NonUnit, TileView<T>{there.data(), n, n, n}); });
+  lane.run([&](auto const& on) {
+    kernels::trtri<T>(on, uplo, Diag::NonUnit, detail::TileView<T>{there.data(), n, n, n});
+  });
   a.elements = there.values();
   return lane.report().info == 0;
 }
@@ -149,7 +151,7 @@ void check_potri(Problem const& p, Rectangle<T> const& a, Rectangle<T> const& fa
   auto ours = factor;
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
-  potri(tasks, testing::bind_rectangle(submitter, ours, p.tile, part_of(p.uplo)));
+  potri(tasks, testing::bind_rectangle(submitter, ours, p.tile, detail::part_of(p.uplo)));
   // Of the transpose, the upper triangle is the lower one.
   auto const lower_form = [&](Rectangle<T> const& x) { return p.uplo == Uplo::Lower ? x : op_of(Op::Trans, x); };
   auto const matrix = lower_form(a), l = triangle_of(Uplo::Lower, Diag::NonUnit, lower_form(factor));
@@ -167,7 +169,7 @@ void check_potrs(Problem const& p, Rectangle<T> const& a, Rectangle<T> const& fa
   auto x = b, whole = b, tiled = b, copied = factor;
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
-  potrs(tasks, testing::bind_rectangle(submitter, copied, p.tile, part_of(p.uplo)),
+  potrs(tasks, testing::bind_rectangle(submitter, copied, p.tile, detail::part_of(p.uplo)),
         testing::bind_rectangle(submitter, x, p.tile, MatrixPart::All, "B"));
   bool const lower = p.uplo == Uplo::Lower;
   for (auto const& [solution, tile] : {std::pair{&whole, p.n}, {&tiled, p.tile}}) {
@@ -220,8 +222,8 @@ Errors lu_errors(Rectangle<T> const& a, Rectangle<T> const& factors, Of what = O
 template <class T>
 [[nodiscard]] bool divides_all_pivots(Rectangle<T> const& factors) {
   for (std::uint64_t j = 0; j < factors.cols; ++j) {
-    auto const size = modulus(factors(j, j));
-    if (!(size == 0) && !(size >= std::numeric_limits<RealOf<T>>::min())) return false;
+    auto const size = detail::modulus(factors(j, j));
+    if (!(size == 0) && !(size >= std::numeric_limits<detail::RealOf<T>>::min())) return false;
   }
   return true;
 }
@@ -230,7 +232,7 @@ template <class T>
 void check_lu(Problem const& p, Rectangle<long double> const& base) {
   auto const a = general<T>(p, base);
   auto ours = a;
-  testing::BoundPivots pivots(TileGrid{p.n, p.n, p.tile});
+  testing::BoundPivots pivots(detail::TileGrid{p.n, p.n, p.tile});
   auto const result = testing::tiled_getrf(ours, p.tile, {.leaf_tiles = p.leaf}, pivots);
   testing::LapackLu<T> const lapack(a);
   auto const exchanged = testing::exchange(a, result.exchanges, p.n);

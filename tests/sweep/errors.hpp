@@ -15,12 +15,12 @@ using testing::Rectangle;
 
 /// Double precision for single, 80 bits for double: products are exact or nearly so.
 template <class T>
-using Exact = std::conditional_t<std::is_same_v<RealOf<T>, float>, testing::Wide<T>, testing::Long<T>>;
+using Exact = std::conditional_t<std::is_same_v<detail::RealOf<T>, float>, testing::Wide<T>, testing::Long<T>>;
 
 template <class T>
 [[nodiscard]] Exact<T> exact(T const& x) {
   using E = Exact<T>;
-  if constexpr (is_complex<T>) {
+  if constexpr (detail::is_complex<T>) {
     return E(x.real(), x.imag());
   } else {
     return x;
@@ -42,8 +42,8 @@ struct Errors {
 
 template <class T>
 [[nodiscard]] Rectangle<double> moduli(Rectangle<T> const& a) {
-  return testing::rectangle_of<double>(a.rows, a.cols,
-                                       [&](auto i, auto j) { return static_cast<double>(modulus(exact(a(i, j)))); });
+  return testing::rectangle_of<double>(
+      a.rows, a.cols, [&](auto i, auto j) { return static_cast<double>(detail::modulus(exact(a(i, j)))); });
 }
 
 /// |A| |B|.
@@ -85,7 +85,7 @@ template <class T>
   double const u = static_cast<double>(testing::lapack_epsilon<T>);
   // Each product may be below the smallest number.
   double const underflow =
-      static_cast<double>(left.cols) * static_cast<double>(std::numeric_limits<RealOf<T>>::denorm_min());
+      static_cast<double>(left.cols) * static_cast<double>(std::numeric_limits<detail::RealOf<T>>::denorm_min());
   double rest = 0, norm = 0;
   Errors result;
   std::vector<T> row(left.cols);
@@ -98,11 +98,11 @@ template <class T>
     double sum = 0, row_norm = 0;
     for (std::uint64_t j = 0; j < right.cols; ++j) {
       auto difference = exact(target(i, j));
-      row_norm += what == Of::Factors ? static_cast<double>(modulus(difference)) : sizes(i, j);
+      row_norm += what == Of::Factors ? static_cast<double>(detail::modulus(difference)) : sizes(i, j);
       T const* const column = &right(0, j);
       auto const last = std::min(end, ends[j]);
       for (std::uint64_t k = 0; k < last; ++k) difference -= exact(row[k]) * exact(column[k]);
-      auto const size = static_cast<double>(modulus(difference));
+      auto const size = static_cast<double>(detail::modulus(difference));
       if (!std::isfinite(size)) return {infinity, infinity};
       sum += size;
       if (size > 0) result.component = std::max(result.component, size / (u * sizes(i, j) + underflow));

@@ -43,7 +43,7 @@ struct Problem {
 
 /// Nine of ten orders are 40 to 200; `largest` bounds the others. Tiles are 32 to 512, most of them below n.
 [[nodiscard]] inline Problem draw_problem(std::uint64_t seed, std::uint64_t largest) {
-  Random random(seed * 0x9e3779b97f4a7c15U + 1);
+  detail::Random random(seed * 0x9e3779b97f4a7c15U + 1);
   auto const log_uniform = [&](double low, double high) { return low * std::pow(high / low, random.uniform()); };
   Problem p{};
   p.seed = seed;
@@ -63,9 +63,9 @@ struct Problem {
   return p;
 }
 
-namespace detail {
+namespace helpers {
 
-[[nodiscard]] inline std::vector<std::vector<long double>> points_of(Problem const& p, Random& random) {
+[[nodiscard]] inline std::vector<std::vector<long double>> points_of(Problem const& p, detail::Random& random) {
   auto const d = static_cast<std::size_t>(p.dimensions);
   std::vector<std::vector<long double>> points(p.n, std::vector<long double>(d));
   auto const side = static_cast<std::uint64_t>(std::ceil(std::pow(static_cast<double>(p.n), 1.0 / p.dimensions)));
@@ -101,7 +101,7 @@ namespace detail {
 /// The real matrix from which the family's are made; it is not symmetric for Kahan, Vandermonde and Random.
 [[nodiscard]] inline Rectangle<long double> base_matrix(Problem const& p, bool single) {
   using testing::Rectangle;
-  Random random(p.seed + 77);
+  detail::Random random(p.seed + 77);
   auto const n = p.n;
   auto const make = [&](auto&& element) { return testing::rectangle_of<long double>(n, n, element); };
   auto const real = [](std::uint64_t i) { return static_cast<long double>(i); };
@@ -109,7 +109,7 @@ namespace detail {
     case Family::Hilbert:
       return make([&](auto i, auto j) { return 1 / (real(i) + real(j) + 1); });
     case Family::Kahan:
-      return make([&](auto i, auto j) { return testing::detail::kahan(i, j, 1 - p.length / real(n)); });
+      return make([&](auto i, auto j) { return testing::helpers::kahan(i, j, 1 - p.length / real(n)); });
     case Family::Vandermonde: {
       auto points = points_of(p, random);
       return make([&](auto i, auto j) {
@@ -148,20 +148,20 @@ namespace detail {
 /// Each element times the phases of its row and column.
 template <class T>
 [[nodiscard]] Rectangle<T> with_phases(Rectangle<long double> const& a, bool hermitian, std::uint64_t seed) {
-  Random random(seed + 5);
-  auto const rows = testing::detail::phases<T>(random, a.rows);
-  auto const cols = hermitian ? rows : testing::detail::phases<T>(random, a.cols);
+  detail::Random random(seed + 5);
+  auto const rows = testing::helpers::phases<T>(random, a.rows);
+  auto const cols = hermitian ? rows : testing::helpers::phases<T>(random, a.cols);
   return testing::rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
-    if (hermitian && i == j) return T(static_cast<RealOf<T>>(a(i, i)));
-    return testing::shorten<T>(rows[i] * testing::Long<T>(a(i, j)) * conjugate(cols[j]));
+    if (hermitian && i == j) return T(static_cast<detail::RealOf<T>>(a(i, i)));
+    return testing::shorten<T>(rows[i] * testing::Long<T>(a(i, j)) * detail::conjugate(cols[j]));
   });
 }
 
-}  // namespace detail
+}  // namespace helpers
 
 template <class T>
 [[nodiscard]] Rectangle<long double> real_matrix(Problem const& p) {
-  return detail::base_matrix(p, std::is_same_v<RealOf<T>, float>);
+  return helpers::base_matrix(p, std::is_same_v<detail::RealOf<T>, float>);
 }
 
 /// A Hermitian matrix, positive definite but for rounding: the family's, or B Bᵀ / n where that is not symmetric, plus
@@ -185,12 +185,12 @@ template <class T>
   for (std::uint64_t i = 0; i < n; ++i) {
     a(i, i) += static_cast<long double>(p.nugget * part) * testing::lapack_epsilon<T> * (graded ? a(i, i) : largest);
   }
-  return detail::with_phases<T>(a, true, p.seed);
+  return helpers::with_phases<T>(a, true, p.seed);
 }
 
 template <class T>
 [[nodiscard]] Rectangle<T> general(Problem const& p, Rectangle<long double> const& base) {
-  return detail::with_phases<T>(base, false, p.seed);
+  return helpers::with_phases<T>(base, false, p.seed);
 }
 
 }  // namespace granary::sweep

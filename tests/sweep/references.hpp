@@ -52,15 +52,15 @@ template <class T>
     auto const size = std::min(tile, n - k), next = k + size;
     if (int const info = blas::potrf(uplo, to_int(size), &a(k, k), ld); info != 0) return to_int(k) + info;
     for (std::uint64_t j = k; j < next; ++j) {
-      if (!(real_part(a(j, j)) > 0)) return to_int(j) + 1;
+      if (!(detail::real_part(a(j, j)) > 0)) return to_int(j) + 1;
     }
     if (next == n) break;
     int const rest = to_int(n - next), inner = to_int(size);
     T* const panel = lower ? &a(next, k) : &a(k, next);
     blas::trsm<T>(lower ? Side::Right : Side::Left, uplo, Op::ConjTrans, Diag::NonUnit, lower ? rest : inner,
                   lower ? inner : rest, T(1), &a(k, k), ld, panel, ld);
-    blas::herk<T>(uplo, lower ? Op::NoTrans : Op::ConjTrans, rest, inner, RealOf<T>(-1), panel, ld, RealOf<T>(1),
-                  &a(next, next), ld);
+    blas::herk<T>(uplo, lower ? Op::NoTrans : Op::ConjTrans, rest, inner, ::granary::detail::RealOf<T>(-1), panel, ld,
+                  ::granary::detail::RealOf<T>(1), &a(next, next), ld);
   }
   return 0;
 }
@@ -105,8 +105,8 @@ template <class T>
   auto const x = reference_trtri(Uplo::Lower, l, block);
   Rectangle<T> z(x.rows, x.rows);
   int const n = to_int(x.rows);
-  blas::herk<T>(Uplo::Lower, Op::ConjTrans, n, n, RealOf<T>(1), x.elements.data(), n, RealOf<T>(0), z.elements.data(),
-                n);
+  blas::herk<T>(Uplo::Lower, Op::ConjTrans, n, n, detail::RealOf<T>(1), x.elements.data(), n, detail::RealOf<T>(0),
+                z.elements.data(), n);
   return z;
 }
 

@@ -43,14 +43,14 @@ class LaneScratch {
 
 /// A stream of a device for the kernels of device_kernels.hpp, with the lane's own resources.
 struct DeviceLane {
-  DeviceExecutionSpace const& space;
-  LaneStorage& storage;
+  detail::DeviceExecutionSpace const& space;
+  detail::LaneStorage& storage;
   std::span<std::byte> workspace;
-  KernelReport& report;
+  detail::KernelReport& report;
 
   /// The lane that runs the task of this call.
-  explicit DeviceLane(KernelCall const& call)
-      : space(*static_cast<DeviceExecutionSpace const*>(call.instance)),
+  explicit DeviceLane(detail::KernelCall const& call)
+      : space(*static_cast<detail::DeviceExecutionSpace const*>(call.instance)),
         storage(*call.storage),
         workspace(call.workspace),
         report(*call.report) {}

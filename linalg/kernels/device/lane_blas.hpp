@@ -28,7 +28,7 @@ struct ReportNanPivots {
   int* info;
 
   KOKKOS_FUNCTION void operator()(std::int64_t k) const {
-    auto const pivot = real_part(factor.data[k * (std::int64_t{factor.ld} + 1)]);
+    auto const pivot = detail::real_part(factor.data[k * (std::int64_t{factor.ld} + 1)]);
     if (pivot == pivot) return;
     int before = *info;
     while (before == 0 || k + 1 < before) {
@@ -87,18 +87,18 @@ struct ShiftPivots {
 template <class Space, class Vendor>
 class LaneBlas {
  public:
-  LaneBlas(Space const& space, Vendor const& vendor, std::span<std::byte> workspace, KernelReport* report = nullptr)
+  LaneBlas(Space const& space, Vendor const& vendor, std::span<std::byte> workspace,
+           detail::KernelReport* report = nullptr)
       : m_space(space), m_vendor(vendor), m_workspace(workspace), m_report(report) {}
 
   using space_type = Space;
 
   [[nodiscard]] Space const& space() const { return m_space; }
   [[nodiscard]] std::span<std::byte> workspace() const { return m_workspace; }
-  [[nodiscard]] KernelReport* report() const { return m_report; }
+  [[nodiscard]] detail::KernelReport* report() const { return m_report; }
 
   template <class T>
-  void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta,
-                Block<T> c) const {
+  void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const {
     using portable::factor_of;
     using portable::strided;
     int const k = op_a.op == Op::NoTrans ? a.cols : a.rows;
@@ -116,7 +116,7 @@ class LaneBlas {
   }
 
   template <class T>
-  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {
+  void herk(Uplo uplo, Op op, detail::RealOf<T> alpha, Block<T const> a, detail::RealOf<T> beta, Block<T> c) const {
     m_vendor.template herk<T>(uplo, op, alpha, a, beta, c);
   }
 
@@ -125,8 +125,8 @@ class LaneBlas {
     m_vendor.template hemm<T>(side, uplo, alpha, a, b, beta, c);
   }
   template <class T>
-  void hemm_mixed(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta,
-                  TileView<T> c) const {
+  void hemm_mixed(Side side, Uplo uplo, T alpha, detail::TileView<T const> a, detail::TileView<T const> b, T beta,
+                  detail::TileView<T> c) const {
     multiply_hermitian<T>(side, uplo, alpha, portable::strided(a), portable::strided(b), beta, portable::strided(c));
   }
 
@@ -261,7 +261,7 @@ class LaneBlas {
   Space const& m_space;
   Vendor m_vendor;
   std::span<std::byte> m_workspace;
-  KernelReport* m_report;
+  detail::KernelReport* m_report;
 };
 
 }  // namespace granary::kernels

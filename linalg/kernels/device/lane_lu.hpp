@@ -16,7 +16,7 @@ using portable::block_order;
 using portable::strided;
 
 template <class T>
-[[nodiscard]] std::int64_t count_of(TileView<T> const& a) {
+[[nodiscard]] std::int64_t count_of(detail::TileView<T> const& a) {
   return static_cast<std::int64_t>(a.rows) * a.cols;
 }
 
@@ -28,7 +28,7 @@ void copy(Space const& space, portable::Strided<From const> const& from, portabl
 
 /// B := B U^-1; columns of B for a zero pivot are not divided.
 template <class Blas, class T>
-void trsm_ru_skip(Blas const& blas, TileView<T const> const& u, TileView<T> const& b) {
+void trsm_ru_skip(Blas const& blas, detail::TileView<T const> const& u, detail::TileView<T> const& b) {
   int const n = u.cols;
   if (n <= block_order) {
     portable::for_each("granary::trsm_ru_skip", blas.space(), b.rows,
@@ -44,7 +44,7 @@ void trsm_ru_skip(Blas const& blas, TileView<T const> const& u, TileView<T> cons
 
 /// A := L U; A begins `offset` rows below the first row of the factorization.
 template <class Blas, class T>
-void factor(Blas const& blas, portable::PivotState const& state, TileView<T> const& a, int offset) {
+void factor(Blas const& blas, portable::PivotState const& state, detail::TileView<T> const& a, int offset) {
   using Space = std::remove_cvref_t<decltype(blas.space())>;
   int const m = a.rows, n = a.cols;
   if (n <= block_order && m >= n) {
@@ -67,7 +67,7 @@ void factor(Blas const& blas, portable::PivotState const& state, TileView<T> con
 
 /// Without pivoting; the report's info and value describe the first bad pivot, see kernels::getrf_nopiv.
 template <class Blas, class T>
-void getrf_nopiv(Blas const& blas, double tiny, TileView<T> const& a) {
+void getrf_nopiv(Blas const& blas, double tiny, detail::TileView<T> const& a) {
   if (a.rows == 0 || a.cols == 0) return;
   LaneScratch scratch(blas.workspace());
   portable::PivotState state{&blas.report()->info, &blas.report()->value, tiny};
@@ -91,7 +91,8 @@ struct ClearState {
 
 /// See kernels::getrf_bounded; zero_pivot := first + its result, or 0.
 template <class Blas, class T>
-void getrf_bounded(Blas const& blas, TileView<T> const& a, T* workspace, std::int64_t first, std::int64_t* zero_pivot) {
+void getrf_bounded(Blas const& blas, detail::TileView<T> const& a, T* workspace, std::int64_t first,
+                   std::int64_t* zero_pivot) {
   using Space = typename Blas::space_type;
   LaneScratch scratch(blas.workspace());
   ClearState const state{scratch.take<std::int64_t>(1), scratch.take<int>(1)};

@@ -6,7 +6,7 @@
 
 namespace granary::kernels {
 
-using DeviceBlas = LaneBlas<DeviceExecutionSpace, LaneVendorBlas>;
+using DeviceBlas = LaneBlas<detail::DeviceExecutionSpace, LaneVendorBlas>;
 
 [[nodiscard]] inline DeviceBlas blas_of(DeviceLane const& lane) {
   return {lane.space, LaneVendorBlas(lane.storage, &lane.space), lane.workspace, &lane.report};

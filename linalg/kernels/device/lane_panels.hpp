@@ -44,7 +44,7 @@ void derive(Space const& space, LaneScratch scratch, ExchangeWords const& words,
 /// Factors a column of tiles: in place if `all` is their memory, otherwise gathered there. `first` is their first row
 /// in the matrix, `slots` the number of rows of the top tile.
 template <class Blas, class T>
-void factor_panel(Blas const& blas, std::span<TileView<T> const> tiles, Block<T> all, bool in_place,
+void factor_panel(Blas const& blas, std::span<detail::TileView<T> const> tiles, Block<T> all, bool in_place,
                   std::byte* words_of_panel, int slots, std::int64_t first) {
   auto const each = [&](auto&& function) {
     int above = 0;
@@ -70,7 +70,7 @@ void factor_panel(Blas const& blas, std::span<TileView<T> const> tiles, Block<T>
 template <class T>
 struct WinnersOut {
   std::int64_t* rows = nullptr;
-  TileView<T> values;
+  detail::TileView<T> values;
 };
 
 /// The rows that partial pivoting moves to the top, in order; `workspace` has room for all competing rows. Returns
@@ -131,7 +131,7 @@ void final_rows(Blas const& blas, std::span<CompetingRows<T> const> parts, T* wo
 /// Permutes the rows of the top tile as in the panel's sources, or inversely; processes as many columns at a time as
 /// the lane's workspace holds.
 template <class Blas, class T>
-void permute(Blas const& blas, ExchangeWords const& words, TileView<T> const& top, bool back) {
+void permute(Blas const& blas, ExchangeWords const& words, detail::TileView<T> const& top, bool back) {
   using Space = typename Blas::space_type;
   if (top.rows == 0 || top.cols == 0) return;
   LaneScratch scratch(blas.workspace());
@@ -141,7 +141,7 @@ void permute(Blas const& blas, ExchangeWords const& words, TileView<T> const& to
   for (int j = 0; j < top.cols; j += group) {
     auto const columns = strided(sub(top, 0, j, top.rows, std::min(group, top.cols - j)));
     portable::Strided<T> old{memory, columns.rows, columns.cols, 1, columns.rows};
-    if (top.layout == Layout::RowMajor) old = {memory, columns.rows, columns.cols, columns.cols, 1};
+    if (top.layout == detail::Layout::RowMajor) old = {memory, columns.rows, columns.cols, columns.cols, 1};
     copy<Space, T, T>(blas.space(), columns, old);
     portable::for_each("granary::swap_rows::permute", blas.space(), portable::count_of(columns),
                        portable::PermuteSlots<T>(columns, old, words.sources, back));
@@ -150,8 +150,8 @@ void permute(Blas const& blas, ExchangeWords const& words, TileView<T> const& to
 
 /// Exchanges rows of the top tile with rows of the lower ones, whose first row is `first_lower`.
 template <class Blas, class T>
-void exchange(Blas const& blas, ExchangeWords const& words, TileView<T> const& top, std::span<TileView<T> const> lower,
-              std::int64_t first_lower) {
+void exchange(Blas const& blas, ExchangeWords const& words, detail::TileView<T> const& top,
+              std::span<detail::TileView<T> const> lower, std::int64_t first_lower) {
   for (auto const& tile : lower) {
     portable::for_each("granary::swap_rows::exchange", blas.space(), count_of(top),
                        portable::ExchangePartners<T>(strided(top), strided(tile), words.partners, first_lower));

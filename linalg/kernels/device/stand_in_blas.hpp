@@ -13,7 +13,7 @@ namespace granary::kernels {
 /// LAPACK, at once. See VendorBlas. Factorizations want a workspace, as those of vendors do: eight entries a column.
 class StandInBlas : public BlockBlas {
  public:
-  StandInBlas(LaneStorage&, void const*) {}
+  StandInBlas(detail::LaneStorage&, void const*) {}
 
   template <class T>
   [[nodiscard]] std::size_t potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const {

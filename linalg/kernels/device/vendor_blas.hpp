@@ -17,14 +17,14 @@ namespace granary::kernels {
 class VendorBlas {
  public:
   /// `instance` is the lane's DeviceExecutionSpace.
-  VendorBlas(LaneStorage& storage, void const* instance);
+  VendorBlas(detail::LaneStorage& storage, void const* instance);
 
   template <class T>
   void gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const;
   template <class T>
   void syrk(Uplo uplo, Op op, T alpha, Block<T const> a, T beta, Block<T> c) const;
   template <class T>
-  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const;
+  void herk(Uplo uplo, Op op, detail::RealOf<T> alpha, Block<T const> a, detail::RealOf<T> beta, Block<T> c) const;
   template <class T>
   void hemm(Side side, Uplo uplo, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const;
   template <class T>

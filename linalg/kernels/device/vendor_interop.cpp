@@ -44,11 +44,11 @@ cublasDiagType_t flag(Diag diag) { return diag == Diag::Unit ? CUBLAS_DIAG_UNIT 
 using BlasHandle = cublasHandle_t;
 using SolverHandle = cusolverDnHandle_t;
 
-void open(BlasHandle& handle, DeviceExecutionSpace const& space) {
+void open(BlasHandle& handle, detail::DeviceExecutionSpace const& space) {
   check(cublasCreate(&handle), "creating a handle");
   check(cublasSetStream(handle, space.cuda_stream()), "setting the lane's stream");
 }
-void open(SolverHandle& handle, DeviceExecutionSpace const& space) {
+void open(SolverHandle& handle, detail::DeviceExecutionSpace const& space) {
   check(cusolverDnCreate(&handle), "creating a handle");
   check(cusolverDnSetStream(handle, space.cuda_stream()), "setting the lane's stream");
 }
@@ -79,7 +79,7 @@ rocblas_diagonal flag(Diag diag) { return diag == Diag::Unit ? rocblas_diagonal_
 using BlasHandle = rocblas_handle;
 using SolverHandle = rocblas_handle;
 
-void open(rocblas_handle& handle, DeviceExecutionSpace const& space) {
+void open(rocblas_handle& handle, detail::DeviceExecutionSpace const& space) {
   check(rocblas_create_handle(&handle), "creating a handle");
   check(rocblas_set_stream(handle, space.hip_stream()), "setting the lane's stream");
 }
@@ -125,7 +125,7 @@ struct VendorBlas::Handles {
   BlasHandle blas = nullptr;
   SolverHandle solver = nullptr;
 
-  explicit Handles(DeviceExecutionSpace const& space) {
+  explicit Handles(detail::DeviceExecutionSpace const& space) {
     try {
       open(blas, space);
       open(solver, space);
@@ -145,10 +145,10 @@ struct VendorBlas::Handles {
   }
 };
 
-VendorBlas::VendorBlas(LaneStorage& storage, void const* instance)
+VendorBlas::VendorBlas(detail::LaneStorage& storage, void const* instance)
     : m_handles(storage
                     .get<std::unique_ptr<Handles>>([instance] {
-                      return std::make_unique<Handles>(*static_cast<DeviceExecutionSpace const*>(instance));
+                      return std::make_unique<Handles>(*static_cast<detail::DeviceExecutionSpace const*>(instance));
                     })
                     .get()) {}
 
@@ -167,7 +167,8 @@ VendorBlas::VendorBlas(LaneStorage& storage, void const* instance)
           "syrk");                                                                                                     \
   }                                                                                                                    \
   template <>                                                                                                          \
-  void VendorBlas::herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {       \
+  void VendorBlas::herk(Uplo uplo, Op op, detail::RealOf<T> alpha, Block<T const> a, detail::RealOf<T> beta,           \
+                        Block<T> c) const {                                                                            \
     check(GRANARY_BLAS(P, p, herk_of)(m_handles->blas, flag(uplo), flag(op), c.rows, inner_of(op, a.rows, a.cols),     \
                                       &alpha, vendor(a.data), a.ld, &beta, vendor(c.data), c.ld),                      \
           "herk");                                                                                                     \

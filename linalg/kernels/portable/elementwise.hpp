@@ -11,8 +11,8 @@ namespace granary::kernels::portable {
 
 template <class To, class From>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION To converted(From const& value) {
-  if constexpr (is_complex<From>) {
-    return To(static_cast<RealOf<To>>(value.real()), static_cast<RealOf<To>>(value.imag()));
+  if constexpr (detail::is_complex<From>) {
+    return To(static_cast<detail::RealOf<To>>(value.real()), static_cast<detail::RealOf<To>>(value.imag()));
   } else {
     return static_cast<To>(value);
   }
@@ -33,7 +33,7 @@ struct Copy {
   KOKKOS_FUNCTION void operator()(std::int64_t number) const {
     int const i = entries.row(number), j = entries.col(number);
     if (in_part(part, i, j)) {
-      b(i, j) = converted<To>(conjugated ? conjugate(a(i, j)) : a(i, j));
+      b(i, j) = converted<To>(conjugated ? detail::conjugate(a(i, j)) : a(i, j));
     } else if (zero_outside) {
       b(i, j) = To(0);
     }
@@ -92,8 +92,8 @@ struct AddColumnSquares {
 
   KOKKOS_FUNCTION void operator()(std::int64_t column) const {
     int const j = static_cast<int>(column);
-    RealOf<T> sum = first ? 0 : real_part(d(j, 0));
-    for (int i = 0; i < a.rows; ++i) sum += real_part(T(a(i, j) * conjugate(a(i, j))));
+    detail::RealOf<T> sum = first ? 0 : detail::real_part(d(j, 0));
+    for (int i = 0; i < a.rows; ++i) sum += detail::real_part(T(a(i, j) * detail::conjugate(a(i, j))));
     d(j, 0) = T(sum);
   }
 };
@@ -101,7 +101,7 @@ struct AddColumnSquares {
 /// |x| in double precision.
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION double modulus_of(T const& value) {
-  if constexpr (is_complex<T>) {
+  if constexpr (detail::is_complex<T>) {
     return std::hypot(static_cast<double>(value.real()), static_cast<double>(value.imag()));
   } else {
     return std::abs(static_cast<double>(value));
@@ -153,9 +153,9 @@ struct RaiseModuli {
 /// True if an entry is neither NaN nor infinite, and likewise for the imaginary part unless `real_only`.
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION bool finite(T const& value, bool real_only) {
-  auto const re = real_part(value);
+  auto const re = detail::real_part(value);
   bool const is_finite = re - re == 0;
-  if constexpr (is_complex<T>) return is_finite && (real_only || value.imag() - value.imag() == 0);
+  if constexpr (detail::is_complex<T>) return is_finite && (real_only || value.imag() - value.imag() == 0);
   return is_finite;
 }
 
@@ -200,7 +200,7 @@ struct ReportNotFinite {
     if (*first == no_entry) return;
     auto const& found = searched.a(searched.entries.row(*first), searched.entries.col(*first));
     *info = *first + 1;
-    *value = finite(found, true) ? modulus_of(found) : static_cast<double>(real_part(found));
+    *value = finite(found, true) ? modulus_of(found) : static_cast<double>(detail::real_part(found));
   }
 };
 struct NoneFound {
@@ -211,10 +211,10 @@ struct NoneFound {
 
 /// largest := max |a_ij| of one part.
 template <class Space, class T>
-void max_modulus(Space const& space, MatrixPart part, TileView<T const> const& a, double* largest) {
+void max_modulus(Space const& space, MatrixPart part, detail::TileView<T const> const& a, double* largest) {
   for_each("granary::max_modulus::begin", space, 1, SetNumber{largest, 0});
   // Line by line in memory order.
-  bool const by_rows = a.layout == Layout::RowMajor;
+  bool const by_rows = a.layout == detail::Layout::RowMajor;
   MatrixPart const flipped = part == MatrixPart::Lower   ? MatrixPart::Upper
                              : part == MatrixPart::Upper ? MatrixPart::Lower
                                                          : MatrixPart::All;
@@ -234,7 +234,7 @@ struct Conjugate {
       : a(matrix), entries(matrix), part(where) {}
   KOKKOS_FUNCTION void operator()(std::int64_t number) const {
     int const i = entries.row(number), j = entries.col(number);
-    if (in_part(part, i, j)) a(i, j) = conjugate(a(i, j));
+    if (in_part(part, i, j)) a(i, j) = detail::conjugate(a(i, j));
   }
 };
 

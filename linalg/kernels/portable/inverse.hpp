@@ -68,8 +68,8 @@ struct SquareEntry {
     int const n = l.rows, i = static_cast<int>(number % n), j = static_cast<int>(number / n);
     if (i < j) return;
     T sum(0);
-    for (int k = i; k < n; ++k) sum += conjugate(l(k, i)) * l(k, j);
-    x(i, j) = i == j ? T(real_part(sum)) : sum;
+    for (int k = i; k < n; ++k) sum += detail::conjugate(l(k, i)) * l(k, j);
+    x(i, j) = i == j ? T(detail::real_part(sum)) : sum;
   }
 };
 

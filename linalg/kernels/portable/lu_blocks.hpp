@@ -32,11 +32,11 @@ struct PivotState {
 
   template <class T>
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_bad(T const& pivot) const {
-    using R = RealOf<T>;
+    using R = detail::RealOf<T>;
     constexpr R least = smallest_normal<R>, most = largest_finite<R>;
     if (!stop) return pivot == T(0);
     R const asked = tiny > 0 ? static_cast<R>(tiny * *largest) : R(0);
-    R const size = modulus(pivot);
+    R const size = detail::modulus(pivot);
     return !(size >= (least < asked ? asked : least)) || !(size <= most);
   }
 };
@@ -63,7 +63,7 @@ struct FactorBlock {
       bool const bad = state.is_bad(pivot);
       if (bad && team.team_rank() == 0 && *state.info == 0) {
         *state.info = offset + k + 1;
-        if (state.value != nullptr) *state.value = static_cast<double>(modulus(pivot));
+        if (state.value != nullptr) *state.value = static_cast<double>(detail::modulus(pivot));
       }
       if (bad && state.stop) break;
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k + 1, n), [&](int i) {
@@ -99,21 +99,21 @@ struct SolveRowsSkipping {
 /// random are about twice this. Of a few thousand panels without full rank, half of it let multipliers grow more, and
 /// twice it was more than LAPACK's errors.
 template <class T>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION RealOf<T> least_pivot(RealOf<T> size, int terms) {
-  using R = RealOf<T>;
+[[nodiscard]] KOKKOS_INLINE_FUNCTION detail::RealOf<T> least_pivot(detail::RealOf<T> size, int terms) {
+  using R = detail::RealOf<T>;
   return std::sqrt(static_cast<R>(terms)) * (machine_precision<R> / 4) * size;
 }
 
 /// True if a pivot is exactly zero or not below its rounding errors.
 template <class T>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_bounded(T const& pivot, RealOf<T> size, int terms) {
-  return pivot == T(0) || modulus(pivot) >= least_pivot<T>(size, terms);
+[[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_bounded(T const& pivot, detail::RealOf<T> size, int terms) {
+  return pivot == T(0) || detail::modulus(pivot) >= least_pivot<T>(size, terms);
 }
 
 /// The pivot, or one of the same phase with the least modulus.
 template <class T>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION T bounded_pivot(T const& pivot, RealOf<T> size, int terms) {
-  return is_bounded(pivot, size, terms) ? pivot : pivot / modulus(pivot) * least_pivot<T>(size, terms);
+[[nodiscard]] KOKKOS_INLINE_FUNCTION T bounded_pivot(T const& pivot, detail::RealOf<T> size, int terms) {
+  return is_bounded(pivot, size, terms) ? pivot : pivot / detail::modulus(pivot) * least_pivot<T>(size, terms);
 }
 
 /// unbounded := 1 if a pivot is below its rounding errors; one call per pivot.
@@ -124,8 +124,8 @@ struct FindSmallPivot {
 
   KOKKOS_FUNCTION void operator()(std::int64_t number) const {
     int const j = static_cast<int>(number);
-    RealOf<T> size = modulus(a(j, j));
-    for (int k = 0; k < j; ++k) size += modulus(T(a(j, k) * a(k, j)));
+    detail::RealOf<T> size = detail::modulus(a(j, j));
+    for (int k = 0; k < j; ++k) size += detail::modulus(T(a(j, k) * a(k, j)));
     if (!is_bounded(a(j, j), size, j + 1)) Kokkos::atomic_fetch_or(unbounded, 1);
   }
 };
@@ -164,7 +164,7 @@ struct BoundBlock {
   KOKKOS_INLINE_FUNCTION void restore(int i) const {
     for (int j = 0; j < a.cols; ++j) {
       a(i, j) = before(i, j);
-      before(i, j) = T(modulus(a(i, j)));
+      before(i, j) = T(detail::modulus(a(i, j)));
     }
   }
   KOKKOS_INLINE_FUNCTION void eliminate(int i, int k) const {
@@ -174,10 +174,10 @@ struct BoundBlock {
     for (int j = k + 1; j < a.cols; ++j) {
       T const product = factor * a(k, j);
       a(i, j) -= product;
-      if (i == j) before(i, i) += T(modulus(product));
+      if (i == j) before(i, i) += T(detail::modulus(product));
     }
     if (i != k + 1 || i >= a.cols) return;
-    a(i, i) = bounded_pivot<T>(a(i, i), real_part(before(i, i)), i + 1);
+    a(i, i) = bounded_pivot<T>(a(i, i), detail::real_part(before(i, i)), i + 1);
   }
 };
 

@@ -14,17 +14,17 @@ struct Factor {
   MatrixPart hermitian = MatrixPart::All;  ///< the stored triangle, or All: an ordinary matrix
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T operator()(int i, int j) const {
-    if (hermitian != MatrixPart::All && i == j) return T(real_part(matrix(i, i)));
+    if (hermitian != MatrixPart::All && i == j) return T(detail::real_part(matrix(i, i)));
     bool const mirrored = !in_part(hermitian, i, j);
     T const value = mirrored ? matrix(j, i) : matrix(i, j);
-    return mirrored != conjugated ? conjugate(value) : value;
+    return mirrored != conjugated ? detail::conjugate(value) : value;
   }
 };
 
 /// op(X) as a factor; can also conjugate without transposing.
 template <class T>
 [[nodiscard]] Factor<T> factor_of(Op op, bool conjugated, Strided<T const> const& x) {
-  return {op == Op::NoTrans ? x : x.transposed(), is_complex<T> && conjugated != (op == Op::ConjTrans)};
+  return {op == Op::NoTrans ? x : x.transposed(), detail::is_complex<T> && conjugated != (op == Op::ConjTrans)};
 }
 
 /// C := alpha A B + beta C on one part of C. If beta is 0, C's old values do not count; if alpha is 0, A and B do not.
@@ -77,8 +77,8 @@ class Product {
   KOKKOS_INLINE_FUNCTION void store(int i, int j, T const& product) const {
     T& to = m_c(i, j);
     T value = m_inner == 0 ? T(0) : product;
-    if (!(m_beta == T(0))) value += m_beta * (m_real_diagonal && i == j ? T(real_part(to)) : to);
-    to = m_real_diagonal && i == j ? T(real_part(value)) : value;
+    if (!(m_beta == T(0))) value += m_beta * (m_real_diagonal && i == j ? T(detail::real_part(to)) : to);
+    to = m_real_diagonal && i == j ? T(detail::real_part(value)) : value;
   }
 
   Factor<T> m_a, m_b;

@@ -14,7 +14,7 @@ namespace granary {
 
 struct ConstraintOptions {
   /// `evaluations` limits the nodes of the search tree.
-  SearchLimit limit{};
+  search::SearchLimit limit{};
   /// Only schedules that are shorter than this.
   std::optional<Duration> below{};
   /// Called at each node with the share of the limit that is used up and the best makespan so far, if there is one; the
@@ -24,7 +24,7 @@ struct ConstraintOptions {
 
 struct ConstraintResult {
   /// The best schedule, if one was found: the workers of a class start its tasks in the order of the priorities.
-  std::optional<ListPlan> plan;
+  std::optional<search::ListPlan> plan;
   /// Reached by that order. A list schedule of the plan may take longer, since a worker of the best schedule may wait
   /// for a task though another one is ready.
   Duration makespan{0};
@@ -51,6 +51,6 @@ struct ConstraintResult {
 /// schedules two nodes per task.
 ///
 /// Throws InvalidArgument if the limit is empty or the graph has no task, or the build has no Gecode.
-[[nodiscard]] ConstraintResult constraint_search(ListProblem const& problem, ConstraintOptions const& options);
+[[nodiscard]] ConstraintResult constraint_search(search::ListProblem const& problem, ConstraintOptions const& options);
 
 }  // namespace granary

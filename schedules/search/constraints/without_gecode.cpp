@@ -6,7 +6,7 @@ namespace granary {
 
 bool have_constraint_search() { return false; }
 
-ConstraintResult constraint_search(ListProblem const&, ConstraintOptions const&) {
+ConstraintResult constraint_search(search::ListProblem const&, ConstraintOptions const&) {
   throw InvalidArgument("this build of granary has no constraint solver, Gecode");
 }
 

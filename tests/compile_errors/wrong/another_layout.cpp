@@ -4,7 +4,7 @@
 #include "../program.hpp"
 
 struct Updates {
-  void operator()(granary::HostExecutionSpace const&,
+  void operator()(granary::detail::HostExecutionSpace const&,
                   Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>) const {}
 };
 

@@ -5,7 +5,7 @@
 
 struct Far {  // as the memory of a device that the host can access
   using memory_space = Far;
-  using execution_space = granary::HostExecutionSpace;
+  using execution_space = granary::detail::HostExecutionSpace;
   using device_type = Kokkos::Device<execution_space, memory_space>;
   using size_type = std::size_t;
 };

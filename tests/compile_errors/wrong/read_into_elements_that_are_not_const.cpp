@@ -4,7 +4,7 @@
 #include "../program.hpp"
 
 struct Updates {
-  void operator()(granary::HostExecutionSpace const&, Vector) const {}
+  void operator()(granary::detail::HostExecutionSpace const&, Vector) const {}
 };
 
 void wrong() { runtime.submit("updates", Updates{}, read(x)); }

@@ -4,7 +4,7 @@
 #include "../program.hpp"
 
 struct Reads {
-  void operator()(granary::HostExecutionSpace const&, Kokkos::View<double const*, Kokkos::HostSpace>) const {}
+  void operator()(granary::detail::HostExecutionSpace const&, Kokkos::View<double const*, Kokkos::HostSpace>) const {}
 };
 
 void wrong() { runtime.submit("reads", Reads{}, read(x), read(y)); }

@@ -103,7 +103,7 @@ TEST(DriverContract, FailingAndShortStorageOperationsAreReportedAndCorruptNothin
   for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
     auto const drawn = draw_case(seed, false);
     SCOPED_TRACE(drawn.describe());
-    Random random(seed);
+    detail::Random random(seed);
     Faults faults{.half_done = random.chance(0.5), .hold = 1U << 30, .seed = seed};
     if (random.chance(0.5)) {
       faults.fail_read = 1 + random.below(8);

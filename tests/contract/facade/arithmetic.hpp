@@ -31,7 +31,7 @@ inline constexpr std::size_t use_count = 10;
 
 /// What a task with this checksum writes to element `n` of its access number `slot`, or combines with it.
 [[nodiscard]] constexpr double term(Use use, std::uint64_t sum, std::size_t slot, std::size_t n) {
-  Random random(sum + 1000003 * slot + n);
+  detail::Random random(sum + 1000003 * slot + n);
   if (use == Use::Product) return random.chance(0.5) ? 1 : -1;
   auto const most = use == Use::Sum || use == Use::Commute ? 1 << 16 : 1 << 20;
   return static_cast<double>(random.between(-most, most));
@@ -39,7 +39,7 @@ inline constexpr std::size_t use_count = 10;
 
 /// How many elements a task with this checksum leaves in a varying datum that has room for so many.
 [[nodiscard]] constexpr std::size_t left_elements(std::uint64_t sum, std::size_t slot, std::size_t room) {
-  return Random(sum + 1000003 * slot).below(room + 1);
+  return detail::Random(sum + 1000003 * slot).below(room + 1);
 }
 
 [[nodiscard]] constexpr double exclusive_or(double a, double b) {

@@ -49,7 +49,7 @@ constexpr std::size_t most_left(Use use, std::size_t present) { return use == Us
 inline constexpr std::size_t task_forms = 128;
 inline constexpr std::size_t outside_forms = 24;
 
-constexpr Use drawn_use(Random& random) {
+constexpr Use drawn_use(detail::Random& random) {
   auto const drawn = random.below(100);
   if (drawn < 32) return Use::Read;
   if (drawn < 48) return Use::Write;
@@ -61,7 +61,7 @@ constexpr Use drawn_use(Random& random) {
 
 /// The accesses of a task.
 constexpr Form task_form(std::size_t number) {
-  Random random(number);
+  detail::Random random(number);
   Form form{.slots = {}, .count = 1 + random.below(most_slots), .bounds_results = number % 3 == 0};
   for (auto& slot : form.slots) {
     slot = {drawn_use(random), random.chance(0.4), static_cast<Kind>(random.below(kind_count))};
@@ -73,7 +73,7 @@ constexpr Form task_form(std::size_t number) {
 
 /// The accesses of work outside: one or two data with a home.
 constexpr Form outside_form(std::size_t number) {
-  Random random(number);
+  detail::Random random(number);
   Form form{.slots = {}, .count = 1 + random.below(2)};
   for (auto& slot : form.slots) {
     slot = {static_cast<Use>(random.below(3)), false, static_cast<Kind>(random.below(kinds_with_home))};

@@ -26,8 +26,8 @@ using Vector = Kokkos::View<double*, Host>;
 using Left = Kokkos::View<double**, Kokkos::LayoutLeft, Host>;
 using Right = Kokkos::View<double**, Kokkos::LayoutRight, Host>;
 using Constant = Kokkos::View<double const**, Kokkos::LayoutRight, Host>;
-using DeviceArray = DeviceView<double**, Kokkos::LayoutRight>;
-using DeviceLine = DeviceView<double*, Kokkos::LayoutRight>;
+using DeviceArray = detail::DeviceView<double**, Kokkos::LayoutRight>;
+using DeviceLine = detail::DeviceView<double*, Kokkos::LayoutRight>;
 
 /// As a Kokkos::DualView, whose sides are the same memory if Kokkos has no device backend.
 struct TwoSidedVector {
@@ -45,9 +45,10 @@ struct TwoSidedVector {
 };
 
 /// A handle: the alternative is its Kind, or the last one for a DualView.
-using Held = std::variant<Data<Vector>, Data<Left>, Data<Right>, Data<PartView<Vector>>, Data<PartView<Right>>,
-                          Data<Constant>, Data<DeviceArray::View>, Data<PartView<DeviceArray::View>>, Temporary<Right>,
-                          Scalar<double>, Varying<double>, DualData<TwoSidedVector>>;
+using Held =
+    std::variant<Data<Vector>, Data<Left>, Data<Right>, Data<detail::PartView<Vector>>, Data<detail::PartView<Right>>,
+                 Data<Constant>, Data<DeviceArray::View>, Data<detail::PartView<DeviceArray::View>>, Temporary<Right>,
+                 Scalar<double>, Varying<double>, DualData<TwoSidedVector>>;
 template <Kind kind, class Handle>
 Held held(Handle const& handle) {
   return Held(std::in_place_index<static_cast<std::size_t>(kind)>, handle);

@@ -75,20 +75,21 @@ void add_random_cases(Streams& streams, bool with_faults) {
   }
 }
 
-std::vector<std::unique_ptr<Workload>> workloads(std::uint64_t tiles) {
-  Tiling const tiling{.tiles = tiles, .tile = 960, .precision = Precision::Single};
-  std::vector<std::unique_ptr<Workload>> all;
-  all.push_back(std::make_unique<TiledCholesky>(tiling));
-  all.push_back(std::make_unique<TiledLu>(tiling));
-  all.push_back(std::make_unique<TiledGemm>(tiling));
-  all.push_back(std::make_unique<Stencil>(Stencil::Options{.blocks = {tiles, tiles, 1}, .iterations = 6}));
+std::vector<std::unique_ptr<workloads::Workload>> workloads(std::uint64_t tiles) {
+  workloads::Tiling const tiling{.tiles = tiles, .tile = 960, .precision = Precision::Single};
+  std::vector<std::unique_ptr<workloads::Workload>> all;
+  all.push_back(std::make_unique<workloads::TiledCholesky>(tiling));
+  all.push_back(std::make_unique<workloads::TiledLu>(tiling));
+  all.push_back(std::make_unique<workloads::TiledGemm>(tiling));
+  all.push_back(
+      std::make_unique<workloads::Stencil>(workloads::Stencil::Options{.blocks = {tiles, tiles, 1}, .iterations = 6}));
   return all;
 }
 
 void add_platform(Streams& streams, std::string const& name, std::uint64_t tiles) {
   for (auto const& workload : workloads(tiles)) {
     auto platform = Platform::find(name);
-    platform.limit(std::max(workload->working_set() / 4, 24 * Tiling{.tile = 960}.tile_bytes()));
+    platform.limit(std::max(workload->working_set() / 4, 24 * workloads::Tiling{.tile = 960}.tile_bytes()));
     for (auto const& scheduler : tested_schedulers()) {
       PlatformTruth const truth(platform);
       PlatformEstimator estimator(platform);

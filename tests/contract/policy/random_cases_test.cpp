@@ -122,7 +122,7 @@ TEST(PolicyContract, EveryPromiseIsKeptWhateverAScheduleSays) {
                       auto drawn = seed % 3 == 0   ? draw_families_case(seed)
                                    : seed % 3 == 1 ? draw_case(seed, seed % 4 < 2)
                                                    : draw_device_case(seed, seed % 4 < 2);
-                      Random random(seed);
+                      detail::Random random(seed);
                       if (seed % 3 != 0 && seed % 5 == 0) make_commuting(drawn.graph, random);
                       if (seed % 3 != 0 && seed % 7 == 0) {
                         drawn.wilful = true;
@@ -149,7 +149,7 @@ TEST(PolicyContract, OthersAreKeptWhenAPolicyBreaksItsOwn) {
                                    : seed % 4 == 1 ? draw_device_case(seed, seed % 8 < 4)
                                    : seed % 4 == 2 ? draw_varying_case(seed)
                                                    : draw_case(seed, seed % 8 < 4);
-                      Random random(seed);
+                      detail::Random random(seed);
                       bool const plain = seed % 4 == 1 || seed % 4 == 3;
                       if (plain && seed % 5 == 0) make_commuting(drawn.graph, random);
                       if (plain && seed % 7 == 0) {

@@ -29,7 +29,7 @@ Run run(std::string const& scheduler) {
   PlatformEstimator estimator(platform, {.precision = Precision::Single});
   Simulator simulator(Topology(platform.machine), make_policies(scheduler, "lru"), estimator, truth,
                       {.planner = {.depth = 0}, .all_restartable = true, .trace = {.record = true}});
-  TiledCholesky const cholesky({.tiles = 12, .tile = 960, .precision = Precision::Single});
+  workloads::TiledCholesky const cholesky({.tiles = 12, .tile = 960, .precision = Precision::Single});
   cholesky.submit(simulator, {platform.home_node(), platform.home_in_place()});
   auto report = simulator.run();
   EXPECT_TRUE(report.failures.empty());

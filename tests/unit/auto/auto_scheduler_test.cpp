@@ -30,7 +30,7 @@ TEST(Auto, TriesASchedulerWhoseRegistrationSaysSo) {
                      {.eviction = "auto-test-lru", .in_auto = {.place_if_data_fit = 7, .place_if_larger = 0}});
   for (Bytes const capacity : {unbounded, Bytes{2'000'000}}) {
     Stage stage(cores(4, capacity), own_policies("auto:tasks=1000000"));
-    for (int t = 0; t < 200; ++t) stage.submit({{stage.stored(100'000), AccessMode::Read}});
+    for (int t = 0; t < 200; ++t) stage.submit({{stage.stored(100'000), detail::AccessMode::Read}});
     stage.run(200);
     EXPECT_THAT(stage.remark(), HasSubstr("superblock"));
     bool const tried = stage.remark().find("auto-test-registered") != std::string::npos;
@@ -56,9 +56,9 @@ struct Product {
     for (std::size_t k = 0; k < order; ++k) {
       for (std::size_t i = 0; i < order; ++i) {
         for (std::size_t j = 0; j < order; ++j) {
-          stage.submit({{data[i * order + k], AccessMode::Read},
-                        {data[(order + k) * order + j], AccessMode::Read},
-                        {data[(2 * order + i) * order + j], AccessMode::ReadWrite}});
+          stage.submit({{data[i * order + k], detail::AccessMode::Read},
+                        {data[(order + k) * order + j], detail::AccessMode::Read},
+                        {data[(2 * order + i) * order + j], detail::AccessMode::ReadWrite}});
         }
       }
     }
@@ -159,9 +159,9 @@ TEST(Auto, OneTaskInTenMayBeOfACodeletThatWasNotMeasured) {
     // The rare ones wait for the last of the others.
     DataId const last = stage.stored(8);
     stage.submit_free(400 - others - 1);
-    stage.submit({{last, AccessMode::ReadWrite}});
+    stage.submit({{last, detail::AccessMode::ReadWrite}});
     stage.codelet = rare;
-    for (int t = 0; t < others; ++t) stage.submit({{last, AccessMode::Read}});
+    for (int t = 0; t < others; ++t) stage.submit({{last, detail::AccessMode::Read}});
     stage.codelet = usual;
     stage.step_until(20);
     EXPECT_EQ(stage.counter("choices"), others == 30 ? 1 : 0) << others;
@@ -184,7 +184,7 @@ TEST(Auto, ItsEvictionPolicyIsTheCandidatesOwn) {
   auto const run = [](PolicySet policies) {
     witness() = {};
     Stage stage(cores(2, 20'000), std::move(policies));
-    for (int t = 0; t < 100; ++t) stage.submit({{stage.stored(1000), AccessMode::ReadWrite}});
+    for (int t = 0; t < 100; ++t) stage.submit({{stage.stored(1000), detail::AccessMode::ReadWrite}});
     stage.run(100);
     EXPECT_EQ(stage.counter("choices"), 1);
     return std::pair(witness().evictable.contains(&stage.simulator.planner().view()), witness().evictable.size());
@@ -208,7 +208,7 @@ TEST(Auto, AnotherEvictionPolicyMayTakeThePlaceOfItsOwn) {
   auto policies = make_policies("auto:candidates=auto-test-one+auto-test-all", "auto");
   policies.eviction = make_eviction("lru");
   Stage stage(cores(2, 20'000), std::move(policies));
-  for (int t = 0; t < 100; ++t) stage.submit({{stage.stored(1000), AccessMode::ReadWrite}});
+  for (int t = 0; t < 100; ++t) stage.submit({{stage.stored(1000), detail::AccessMode::ReadWrite}});
   stage.run(100);
   EXPECT_EQ(stage.counter("choices"), 1);
 }

@@ -44,7 +44,7 @@ TEST(AutoInMidRun, ChoosesAgainWhenWorkersBecomeSlower) {
   SimulatorOptions options;
   options.check_invariants_every = 16;
   for (std::uint32_t w = 0; w < 4; ++w)
-    options.slow.push_back({WorkerId(w), 3, Instant(std::chrono::milliseconds(40))});
+    options.slow.push_back({detail::WorkerId(w), 3, detail::Instant(std::chrono::milliseconds(40))});
   Stage stage(cores(4), own_policies("auto:candidates=auto-test-one+auto-test-all"), options);
   stage.submit_free(2000);
   stage.run(2000);
@@ -56,7 +56,7 @@ TEST(AutoInMidRun, ChoosesAgainWhenWorkersBecomeSlower) {
 double choices_with_slower_workers(std::size_t tasks, double factor, std::string const& simulated) {
   SimulatorOptions options;
   for (std::uint32_t w = 0; w < 4; ++w)
-    options.slow.push_back({WorkerId(w), factor, Instant(std::chrono::milliseconds(40))});
+    options.slow.push_back({detail::WorkerId(w), factor, detail::Instant(std::chrono::milliseconds(40))});
   Stage stage(cores(4), own_policies("auto:candidates=auto-test-one+auto-test-all:tasks=" + simulated), options);
   stage.submit_free(static_cast<int>(tasks));
   stage.run(tasks);
@@ -83,13 +83,13 @@ TEST(AutoInMidRun, DoesNotChooseAgainFromTooFewTasks) {
 TEST(AutoInMidRun, LeavesAKindOfWorkerThatIsSlowerThanBelieved) {
   // The device is believed to be 20 times as fast as a core, and is not half as fast.
   register_toys();
-  AveragingEstimator estimator;
+  detail::AveragingEstimator estimator;
   auto const truth = speeds(1e-9, 2.5e-9);
-  Simulator simulator(Topology(cores_and_device(2, unbounded)),
+  Simulator simulator(detail::Topology(cores_and_device(2, unbounded)),
                       own_policies("auto:candidates=auto-test-devices+auto-test-cpus:tasks=1000000"), estimator, truth);
   auto const codelet = simulator.add_codelet({.name = "work", .kernels = {no_kernel, no_kernel}});
-  estimator.observe_kernel(codelet, 1e6, WorkerKind::Cpu, std::chrono::milliseconds(1));
-  estimator.observe_kernel(codelet, 1e6, WorkerKind::Device, std::chrono::microseconds(50));
+  estimator.observe_kernel(codelet, 1e6, detail::WorkerKind::Cpu, std::chrono::milliseconds(1));
+  estimator.observe_kernel(codelet, 1e6, detail::WorkerKind::Device, std::chrono::microseconds(50));
   for (int t = 0; t < 600; ++t) simulator.submit({.codelet = codelet, .accesses = {}, .flops = one_millisecond});
   while (simulator.planner().scheduler().remark().empty()) ASSERT_TRUE(simulator.step());
   EXPECT_THAT(simulator.planner().scheduler().remark(), StartsWith("auto-test-devices: "));
@@ -106,7 +106,7 @@ TEST(AutoInMidRun, AChangeIsWorthWhatItGainsBeyondTheDataInMemories) {
         stage.codelet, stage.simulator.add_codelet({.name = "on cores", .kernels = {no_kernel, nullptr}}));
     std::vector<DataId> data;
     for (int d = 0; d < 10; ++d) data.push_back(stage.stored(stored));
-    for (std::size_t t = 0; t < 400; ++t) stage.submit({{data[t % data.size()], AccessMode::Read}});
+    for (std::size_t t = 0; t < 400; ++t) stage.submit({{data[t % data.size()], detail::AccessMode::Read}});
     stage.step_until(400);
     EXPECT_EQ(stage.counter("choices"), 1);
     EXPECT_THAT(stage.remark(), StartsWith("auto-test-cpus: "));
@@ -128,7 +128,7 @@ std::string chosen_for_pairs(std::string const& first, std::vector<std::string> 
   for (int d = 0; d < 24; ++d) data.push_back(stage.stored(4096));
   for (std::size_t row = 0; row < 12; ++row) {
     for (std::size_t column = 12; column < 24; ++column)
-      stage.submit({{data[row], AccessMode::Read}, {data[column], AccessMode::Read}});
+      stage.submit({{data[row], detail::AccessMode::Read}, {data[column], detail::AccessMode::Read}});
   }
   stage.run(144);
   return stage.remark();
@@ -161,8 +161,8 @@ TEST(AutoInMidRun, TheNextOneIsToldWhatWaitsAndWhatIsWhere) {
   for (int d = 0; d < 40; ++d) data.push_back(stage.stored(1000));
   std::vector<TaskId> tasks;
   for (std::size_t t = 0; t < 200; ++t) {
-    tasks.push_back(stage.submit(
-        {{data[t % 40], t % 3 == 0 ? AccessMode::ReadWrite : AccessMode::Read}, {data[t * 7 % 40], AccessMode::Read}}));
+    tasks.push_back(stage.submit({{data[t % 40], t % 3 == 0 ? detail::AccessMode::ReadWrite : detail::AccessMode::Read},
+                                  {data[t * 7 % 40], detail::AccessMode::Read}}));
   }
   while (stage.told().times == 0) ASSERT_TRUE(stage.simulator.step());
   // Nothing but the end of the first task has happened, and what that led to.
@@ -198,8 +198,8 @@ TEST(AutoInMidRun, TasksThatCommuteKeepTheirTurns) {
     Stage stage(cores(4), own_policies(std::string("auto:candidates=") + candidates), options);
     std::array const data{stage.stored(100), stage.stored(100), stage.stored(100)};
     for (std::size_t t = 0; t < 300; ++t) {
-      stage.submit({{data[t % 3], AccessMode::Commute},
-                    {data[t / 2 % 3], t % 50 == 0 ? AccessMode::Read : AccessMode::Commute}});
+      stage.submit({{data[t % 3], detail::AccessMode::Commute},
+                    {data[t / 2 % 3], t % 50 == 0 ? detail::AccessMode::Read : detail::AccessMode::Commute}});
     }
     stage.run(300);
     EXPECT_GE(stage.counter("choices"), 1) << candidates;
@@ -212,9 +212,9 @@ TEST(AutoInMidRun, CancelledTasksAreForgotten) {
   for (std::uint64_t const before : {0, 1, 30}) {
     Stage stage(cores(4), own_policies("auto:candidates=auto-test-one+auto-test-all"), options);
     DataId const data = stage.stored(100);
-    for (int t = 0; t < 100; ++t) stage.submit({{data, AccessMode::Commute}});
+    for (int t = 0; t < 100; ++t) stage.submit({{data, detail::AccessMode::Commute}});
     stage.submit_free(100);
-    stage.submit({{data, AccessMode::ReadWrite}});
+    stage.submit({{data, detail::AccessMode::ReadWrite}});
     stage.step_until(before);
     stage.simulator.cancel_all(std::make_exception_ptr(Error("enough")));
     auto const report = stage.simulator.run();
@@ -234,7 +234,7 @@ TEST(AutoInMidRun, TasksThatComeBackRunAgain) {
   for (std::uint64_t t = 0; t < 200; t += 2) options.faults.returns.insert(TaskId(t));
   Stage stage(cores(4), own_policies("auto:candidates=auto-test-one+auto-test-all"), options);
   DataId const data = stage.stored(100);
-  for (int t = 0; t < 100; ++t) stage.submit({{data, AccessMode::Commute}});
+  for (int t = 0; t < 100; ++t) stage.submit({{data, detail::AccessMode::Commute}});
   stage.submit_free(100);
   stage.run(200);
   EXPECT_GE(stage.counter("choices"), 1);

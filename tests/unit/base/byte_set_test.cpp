@@ -13,11 +13,11 @@
 namespace granary {
 namespace {
 
-using Dimensions = std::vector<ByteSet::Dimension>;
+using Dimensions = std::vector<detail::ByteSet::Dimension>;
 
 std::array<std::byte, 4096> memory;
 
-ByteSet set_of(std::uint64_t first, std::uint64_t run, Dimensions const& dimensions = {}) {
+detail::ByteSet set_of(std::uint64_t first, std::uint64_t run, Dimensions const& dimensions = {}) {
   return {memory.data() + first, run, dimensions};
 }
 
@@ -52,8 +52,8 @@ TEST(ByteSet, KnowsItsRange) {
   auto const set = set_of(100, 8, {{3, 50}, {2, 1000}});
   EXPECT_EQ(set.span(), 8U + 2 * 50 + 1000);
   EXPECT_EQ(set.end() - set.first(), set.span());
-  EXPECT_TRUE(ByteSet().empty());
-  EXPECT_FALSE(overlap(ByteSet(), set));
+  EXPECT_TRUE(detail::ByteSet().empty());
+  EXPECT_FALSE(overlap(detail::ByteSet(), set));
 }
 
 TEST(ByteSet, TilesOfAMatrixInterleaveAndDoNotOverlap) {
@@ -70,7 +70,7 @@ TEST(ByteSet, TilesOfAMatrixInterleaveAndDoNotOverlap) {
 
 // The reference: the sets themselves, byte by byte.
 TEST(ByteSet, OverlapsExactlyWhereBytesAreShared) {
-  Random random(20261122);
+  detail::Random random(20261122);
   int overlapping = 0;
   int disjoint = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -122,7 +122,7 @@ TEST(ByteSet, KnowsWhichOfTwoCoversTheOther) {
 
 // Never wrong, and exact for nested strides.
 TEST(ByteSet, CoversWhatItContains) {
-  Random random(20261123);
+  detail::Random random(20261123);
   int covered = 0;
   for (int round = 0; round < 20000; ++round) {
     auto const draw = [&](std::uint64_t least, std::uint64_t most) { return least + random.below(most - least + 1); };
@@ -156,7 +156,7 @@ TEST(ByteSet, CoversWhatItContains) {
 
 TEST(ByteSet, EnumeratesItsRuns) {
   using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-  auto const runs_of = [](ByteSet const& set) {
+  auto const runs_of = [](detail::ByteSet const& set) {
     Runs runs;
     set.for_each_run([&](std::uint64_t offset, std::uint64_t bytes) { runs.emplace_back(offset, bytes); });
     return runs;

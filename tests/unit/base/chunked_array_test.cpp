@@ -10,7 +10,7 @@ namespace granary {
 namespace {
 
 TEST(ChunkedArray, GrowsWithoutMovingItsElements) {
-  ChunkedArray<std::size_t, 4> array;
+  detail::ChunkedArray<std::size_t, 4> array;
   EXPECT_EQ(array.size(), 0U);
   std::vector<std::size_t*> addresses;
   for (std::size_t i = 0; i < 100; ++i) {

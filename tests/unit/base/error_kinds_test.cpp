@@ -19,7 +19,7 @@ struct TooHot : std::runtime_error {
 // What another process throws.
 template <class Expected, class E>
 void expect_again(E const& error) {
-  auto const again = error_of(text_of(error));
+  auto const again = error_of(detail::text_of(error));
   ASSERT_TRUE(again);
   try {
     std::rethrow_exception(again);
@@ -42,17 +42,17 @@ TEST(ErrorKinds, ErrorsAreMadeAgainFromText) {
 }
 
 TEST(ErrorKinds, OthersAreUnknownUntilTheyAreAdded) {
-  EXPECT_EQ(text_of(TooHot(300)).kind, "");
-  EXPECT_FALSE(error_of({}));
-  EXPECT_FALSE(error_of({"TooHot", "300"}));
+  EXPECT_EQ(detail::text_of(TooHot(300)).kind, "");
+  EXPECT_FALSE(detail::error_of({}));
+  EXPECT_FALSE(detail::error_of({"TooHot", "300"}));
   for (int twice = 0; twice < 2; ++twice) {
     add_error_kind<TooHot>(
         "TooHot", [](TooHot const& error) { return std::to_string(error.of); },
         [](std::string const& text) { return TooHot(std::stoi(text)); });
   }
-  EXPECT_EQ(text_of(TooHot(300)).argument, "300");
+  EXPECT_EQ(detail::text_of(TooHot(300)).argument, "300");
   try {
-    std::rethrow_exception(error_of({"TooHot", "300"}));
+    std::rethrow_exception(detail::error_of({"TooHot", "300"}));
   } catch (TooHot const& made) {
     EXPECT_EQ(made.of, 300);
   }

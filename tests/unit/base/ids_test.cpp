@@ -10,7 +10,7 @@ namespace granary {
 namespace {
 
 static_assert(!std::is_convertible_v<TaskId, DataId> && !std::is_convertible_v<int, DataId>);
-static_assert(!std::is_constructible_v<NodeId, LinkId>);
+static_assert(!std::is_constructible_v<NodeId, detail::LinkId>);
 static_assert(sizeof(DataId) == 4 && sizeof(TaskId) == 8);
 
 TEST(Id, IsInvalidUntilGivenAValue) {
@@ -27,9 +27,9 @@ TEST(Id, ComparesByValue) {
 }
 
 TEST(Id, IsAKeyOfUnorderedContainers) {
-  std::unordered_set<WorkerId> const workers{WorkerId(0), WorkerId(1), WorkerId(0)};
+  std::unordered_set<detail::WorkerId> const workers{detail::WorkerId(0), detail::WorkerId(1), detail::WorkerId(0)};
   EXPECT_EQ(workers.size(), 2U);
-  EXPECT_TRUE(workers.contains(WorkerId(1)));
+  EXPECT_TRUE(workers.contains(detail::WorkerId(1)));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace granary {
 namespace {
 
 TEST(IndexedHeap, agrees_with_a_map_on_random_changes) {
-  Random random(7);
-  IndexedHeap<std::uint64_t> heap;
+  detail::Random random(7);
+  detail::IndexedHeap<std::uint64_t> heap;
   std::map<std::size_t, std::uint64_t> keys;
   for (int step = 0; step < 20000; ++step) {
     std::size_t const index = random.below(60);
@@ -37,7 +37,7 @@ TEST(IndexedHeap, agrees_with_a_map_on_random_changes) {
 }
 
 TEST(IndexedHeap, erasing_an_absent_index_does_nothing) {
-  IndexedHeap<int> heap;
+  detail::IndexedHeap<int> heap;
   heap.erase(3);
   heap.set(1, 5);
   heap.erase(0);

@@ -11,7 +11,7 @@ namespace granary {
 namespace {
 
 using Counted = std::shared_ptr<int>;
-using Array = PagedArray<TaskId, Counted, 4>;
+using Array = detail::PagedArray<TaskId, Counted, 4>;
 
 TEST(PagedArray, FindsWhatWasCreatedAndNothingElse) {
   Array array;
@@ -26,7 +26,7 @@ TEST(PagedArray, FindsWhatWasCreatedAndNothingElse) {
 }
 
 TEST(PagedArray, KeepsAddresses) {
-  PagedArray<TaskId, int, 4> array;
+  detail::PagedArray<TaskId, int, 4> array;
   int* const first = &array.create(TaskId(0), 1);
   for (std::uint64_t i = 1; i < 1000; ++i) array.create(TaskId(i), 2);
   EXPECT_EQ(array.find(TaskId(0)), first);

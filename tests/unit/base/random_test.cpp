@@ -9,14 +9,14 @@ namespace granary {
 namespace {
 
 TEST(Random, FollowsThePublishedSequence) {
-  Random random(1234567);  // the reference values of SplitMix64
+  detail::Random random(1234567);  // the reference values of SplitMix64
   EXPECT_EQ(random.next(), 6457827717110365317U);
   EXPECT_EQ(random.next(), 3203168211198807973U);
   EXPECT_EQ(random.next(), 9817491932198370423U);
 }
 
 TEST(Random, StaysWithinItsBounds) {
-  Random random(7);
+  detail::Random random(7);
   std::set<std::int64_t> seen;
   for (int i = 0; i < 1000; ++i) {
     EXPECT_LT(random.below(10), 10U);
@@ -28,7 +28,7 @@ TEST(Random, StaysWithinItsBounds) {
 }
 
 TEST(Random, DrawsWithExtremeChancesAndBounds) {
-  Random random(7);
+  detail::Random random(7);
   for (int i = 0; i < 100; ++i) {
     EXPECT_FALSE(random.chance(0));
     EXPECT_TRUE(random.chance(1));

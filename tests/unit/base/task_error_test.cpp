@@ -22,7 +22,7 @@ struct Own : DataError {
   int of;
 };
 
-TaskOrigin const in_gemm{
+detail::TaskOrigin const in_gemm{
     .task = "gemm", .what = "task 'gemm' 17", .data = {"C", "A"}, .source_line = {.file = "main.cpp", .line = 82}};
 
 std::exception_ptr with_task(auto const& error) { return detail::in_task(std::make_exception_ptr(error), in_gemm); }
@@ -113,8 +113,8 @@ TEST(TaskError, GoesToOtherProcessesAsItsType) {
 }
 
 TEST(TaskOrigin, DescribesWhatIsKnown) {
-  EXPECT_EQ((TaskOrigin{.what = "task 'gemm' 17"}.describe()), "task 'gemm' 17");
-  EXPECT_EQ((TaskOrigin{.what = "task 'gemm' 17", .data = {"x"}}.describe()), "task 'gemm' 17 on 'x'");
+  EXPECT_EQ((detail::TaskOrigin{.what = "task 'gemm' 17"}.describe()), "task 'gemm' 17");
+  EXPECT_EQ((detail::TaskOrigin{.what = "task 'gemm' 17", .data = {"x"}}.describe()), "task 'gemm' 17 on 'x'");
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ Machine node(Bytes capacity = unbounded) {
   machine.add_link_pair(disk, host, 2e9, Duration{0}, 4);
   return machine;
 }
-constexpr DataHome on_disk{NodeId(1), false};
-constexpr DataHome in_memory{NodeId(0), true};
+constexpr workloads::DataHome on_disk{NodeId(1), false};
+constexpr workloads::DataHome in_memory{NodeId(0), true};
 
 struct SmallCluster {
   ConstantSpeeds truth;
@@ -76,7 +76,7 @@ std::uint64_t values_read_elsewhere(std::uint64_t tiles, Distribution const& gri
 TEST(ClusterSimulator, SendsEachValueOnceToEachReader) {
   for (std::uint32_t const processes : {1U, 2U, 3U, 4U, 6U}) {
     SmallCluster run({.processes = processes}, unbounded, "prio", 1);
-    TiledCholesky const cholesky({.tiles = 9, .tile = 64});
+    workloads::TiledCholesky const cholesky({.tiles = 9, .tile = 64});
     cholesky.submit(*run.cluster, in_memory);
     auto const report = run.cluster->run();
     EXPECT_TRUE(report.failures.empty());
@@ -90,7 +90,7 @@ TEST(ClusterSimulator, SendsEachValueOnceToEachReader) {
 
 TEST(ClusterSimulator, KeepsLimitsWithDataOnDisks) {
   SmallCluster run({.processes = 4}, Bytes{6} * 64 * 64 * 8, "darts", 1);
-  TiledCholesky const cholesky({.tiles = 10, .tile = 64});
+  workloads::TiledCholesky const cholesky({.tiles = 10, .tile = 64});
   cholesky.submit(*run.cluster, on_disk);
   auto const report = run.cluster->run();
   EXPECT_TRUE(report.failures.empty());
@@ -104,7 +104,7 @@ TEST(ClusterSimulator, BooksNoMoreThanTheThresholdAndOneTask) {
   Bytes const tile = Bytes{64} * 64 * 8;
   auto const peak = [&](BookingOptions const& booking) {
     SmallCluster run({.processes = 4, .booking = booking}, unbounded, "prio", 16);
-    TiledCholesky const cholesky({.tiles = 16, .tile = 64});
+    workloads::TiledCholesky const cholesky({.tiles = 16, .tile = 64});
     cholesky.submit(*run.cluster, in_memory);
     auto const report = run.cluster->run();
     EXPECT_TRUE(report.failures.empty());

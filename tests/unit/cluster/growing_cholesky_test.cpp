@@ -21,7 +21,7 @@ using ::testing::MatchesRegex;
 // Values have the workload's sizes, as far as there is room.
 class WorkloadTruth final : public GroundTruth {
  public:
-  explicit WorkloadTruth(Workload const& workload) : m_workload(workload) {}
+  explicit WorkloadTruth(workloads::Workload const& workload) : m_workload(workload) {}
   [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override {
     return m_speeds.kernel_time(task, codelet, worker);
   }
@@ -31,7 +31,7 @@ class WorkloadTruth final : public GroundTruth {
   }
 
  private:
-  Workload const& m_workload;
+  workloads::Workload const& m_workload;
   ConstantSpeeds m_speeds;
 };
 
@@ -45,7 +45,7 @@ Machine one_host(int cores, Bytes memory) {
 ClusterProcess by_priority(ProcessId) { return {make_policies("prio", "lru"), std::make_unique<AveragingEstimator>()}; }
 
 TEST(GrowingCholesky, RunsOnSeveralProcesses) {
-  GrowingCholesky const cholesky({.tiles = 12, .tile = 64});
+  workloads::GrowingCholesky const cholesky({.tiles = 12, .tile = 64});
   WorkloadTruth const truth(cholesky);
   ClusterSimulator cluster(one_host(2, unbounded), truth, {.processes = 4}, by_priority);
   cholesky.submit(cluster, {});
@@ -64,7 +64,7 @@ TEST(GrowingCholesky, RunsOnSeveralProcesses) {
 // Tiles have no storage to go to. Where a process has begun to receive, only the simulator knows that nothing will
 // come.
 TEST(GrowingCholesky, SaysWhichProcessHasTooLittleMemory) {
-  GrowingCholesky const cholesky({.tiles = 8, .tile = 64});
+  workloads::GrowingCholesky const cholesky({.tiles = 8, .tile = 64});
   WorkloadTruth const truth(cholesky);
   int stuck = 0, failed = 0, completed = 0;
   for (Bytes memory = 270'000; memory < 500'000; memory += 2'000) {

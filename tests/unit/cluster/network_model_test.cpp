@@ -15,7 +15,7 @@ namespace granary {
 namespace network_model_test {
 namespace {
 
-constexpr Network network{.bandwidth = 1e9, .latency = std::chrono::microseconds(2)};
+constexpr detail::Network network{.bandwidth = 1e9, .latency = std::chrono::microseconds(2)};
 constexpr Bytes megabyte = 1'000'000;  // takes a millisecond
 
 struct Sent {
@@ -27,13 +27,13 @@ struct Sent {
 
 // When each arrives, if all are sent at the start.
 std::vector<Duration> arrivals(std::uint32_t processes, std::vector<Sent> const& all, std::uint32_t sends = 16) {
-  NetworkModel model(processes, network, sends);
+  detail::NetworkModel model(processes, network, sends);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    model.send(ProcessId(all[i].from), ProcessId(all[i].to), all[i].bytes, all[i].priority, i, Instant{});
+    model.send(ProcessId(all[i].from), ProcessId(all[i].to), all[i].bytes, all[i].priority, i, detail::Instant{});
   }
   std::vector<Duration> ends(all.size());
   while (auto const next = model.next_change()) {
-    if (auto const token = model.advance()) ends[*token] = *next - Instant{};
+    if (auto const token = model.advance()) ends[*token] = *next - detail::Instant{};
   }
   return ends;
 }
@@ -71,7 +71,7 @@ TEST(NetworkModel, TheMostUrgentWaitingValueStartsNext) {
 TEST(NetworkModel, RandomTransfersTakeNoLessThanTheBusiestConnection) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+    detail::Random random(seed);
     auto const processes = static_cast<std::uint32_t>(random.between(2, 12));
     auto const any = [&] { return static_cast<std::uint32_t>(random.between(0, std::int64_t{processes} - 1)); };
     std::vector<Sent> all;
@@ -102,8 +102,8 @@ TEST(NetworkModel, AProcessSendsSoManyValuesAtOnce) {
 }
 
 TEST(NetworkModel, RefusesWhatIsOutOfRange) {
-  auto const refusal = [](Network const& speed, std::uint32_t sends = 1) {
-    return test::message_of([&] { return NetworkModel(2, speed, sends); });
+  auto const refusal = [](detail::Network const& speed, std::uint32_t sends = 1) {
+    return test::message_of([&] { return detail::NetworkModel(2, speed, sends); });
   };
   for (double const bandwidth :
        {0.0, -1.0, 0.5, 1e19, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {

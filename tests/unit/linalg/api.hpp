@@ -58,7 +58,7 @@ template <class T>
 /// ε in LAPACK's sense times `factor`, relative to 1.
 template <class T>
 [[nodiscard]] double rounding(double factor) {
-  return factor * std::numeric_limits<RealOf<T>>::epsilon() / 2;
+  return factor * std::numeric_limits<detail::RealOf<T>>::epsilon() / 2;
 }
 
 /// The message of the InvalidArgument that `call` throws, without its line; empty, and a test failure, if it throws

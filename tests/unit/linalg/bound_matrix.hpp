@@ -10,10 +10,10 @@ namespace granary::testing {
 
 /// The stored triangle of a dense matrix as tiles in place.
 template <class T>
-TiledMatrix<T> bind_dense(ImmediateSubmitter& submitter, Dense<T>& a, std::uint64_t tile, Uplo stored) {
+detail::TiledMatrix<T> bind_dense(ImmediateSubmitter& submitter, Dense<T>& a, std::uint64_t tile, Uplo stored) {
   auto const grid = square_grid(a.n, tile);
-  return {grid, part_of(stored), Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
-            return submitter.bind(tile_name("A", i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
+  return {grid, detail::part_of(stored), detail::Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
+            return submitter.bind(detail::tile_name("A", i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
           }};
 }
 

@@ -13,8 +13,8 @@ namespace granary::testing {
 /// roundings, a complex division up to ten.
 template <class T>
 [[nodiscard]] double gamma_of(std::uint64_t n) {
-  double const roundings = (is_complex<T> ? 4.0 : 1.0) * static_cast<double>(n) + 10;
-  double const product = roundings * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) / 2;
+  double const roundings = (detail::is_complex<T> ? 4.0 : 1.0) * static_cast<double>(n) + 10;
+  double const product = roundings * static_cast<double>(std::numeric_limits<detail::RealOf<T>>::epsilon()) / 2;
   return product / (1 - product);
 }
 
@@ -24,15 +24,15 @@ template <class T>
   double norm = 0, worst = 0;
   for (std::uint64_t i = 0; i < a.rows; ++i) {
     double sum = 0;
-    for (std::uint64_t j = 0; j < a.cols; ++j) sum += static_cast<double>(modulus(a(i, j)));
+    for (std::uint64_t j = 0; j < a.cols; ++j) sum += static_cast<double>(detail::modulus(a(i, j)));
     norm = std::max(norm, sum);
   }
   auto const product = multiply(a, x);
   for (std::uint64_t j = 0; j < x.cols; ++j) {
     double rest = 0, size = 0;
     for (std::uint64_t i = 0; i < x.rows; ++i) {
-      rest = std::max(rest, static_cast<double>(modulus(T(b(i, j) - product(i, j)))));
-      size = std::max(size, static_cast<double>(modulus(x(i, j))));
+      rest = std::max(rest, static_cast<double>(detail::modulus(T(b(i, j) - product(i, j)))));
+      size = std::max(size, static_cast<double>(detail::modulus(x(i, j))));
     }
     worst = std::max(worst, rest / (norm * size));
   }
@@ -43,7 +43,8 @@ template <class T>
 /// residual is at most √n u ‖A‖∞ ‖x‖∞; it and the test's are each rounded by at most γ_(n+1) (‖A‖∞ ‖x‖∞ + ‖b‖∞).
 template <class T>
 [[nodiscard]] double refined_bound(std::uint64_t n) {
-  return std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) / 2 +
+  return std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<detail::RealOf<T>>::epsilon()) /
+             2 +
          5 * gamma_of<T>(n + 1);
 }
 
@@ -52,12 +53,12 @@ template <class T>
 [[nodiscard]] double one_norm_of_moduli(Rectangle<T> const& lower, Rectangle<T> const& upper) {
   std::vector<double> sums(lower.cols);
   for (std::uint64_t k = 0; k < lower.cols; ++k) {
-    for (std::uint64_t i = 0; i < lower.rows; ++i) sums[k] += static_cast<double>(modulus(lower(i, k)));
+    for (std::uint64_t i = 0; i < lower.rows; ++i) sums[k] += static_cast<double>(detail::modulus(lower(i, k)));
   }
   double largest = 0;
   for (std::uint64_t j = 0; j < upper.cols; ++j) {
     double sum = 0;
-    for (std::uint64_t k = 0; k < upper.rows; ++k) sum += sums[k] * static_cast<double>(modulus(upper(k, j)));
+    for (std::uint64_t k = 0; k < upper.rows; ++k) sum += sums[k] * static_cast<double>(detail::modulus(upper(k, j)));
     largest = std::max(largest, sum);
   }
   return largest;
@@ -69,7 +70,7 @@ template <class T>
 template <class T>
 [[nodiscard]] double ratio_bound(Rectangle<T> const& lower, Rectangle<T> const& upper, double norm) {
   double const unit =
-      static_cast<double>(upper.cols) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) / 2;
+      static_cast<double>(upper.cols) * static_cast<double>(std::numeric_limits<detail::RealOf<T>>::epsilon()) / 2;
   return 2 * gamma_of<T>(lower.cols + 32) * one_norm_of_moduli(lower, upper) / (unit * norm);
 }
 
@@ -83,7 +84,8 @@ template <class T>
     for (std::uint64_t j = 0; j < factors.cols; ++j) {
       double sum = 0;
       for (std::uint64_t k = 0; k <= std::min({i, j, inner - 1}); ++k)
-        sum += (k == i ? 1 : static_cast<double>(modulus(factors(i, k)))) * static_cast<double>(modulus(factors(k, j)));
+        sum += (k == i ? 1 : static_cast<double>(detail::modulus(factors(i, k)))) *
+               static_cast<double>(detail::modulus(factors(k, j)));
       largest = std::max(largest, sum);
     }
   }

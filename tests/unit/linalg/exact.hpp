@@ -13,8 +13,8 @@ namespace granary::testing {
 
 /// Odd multiples of 1/8 in (-1, 1): real and imaginary part.
 template <class T>
-[[nodiscard]] T random_eighth(Random& random) {
-  using R = RealOf<T>;
+[[nodiscard]] T random_eighth(detail::Random& random) {
+  using R = detail::RealOf<T>;
   return scalar_of_parts<T>([&] { return static_cast<R>(2 * static_cast<int>(random.below(8)) - 7) / R(8); });
 }
 
@@ -22,16 +22,16 @@ template <class T>
 template <class T>
 [[nodiscard]] Rectangle<T> random_eighths(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
                                           std::uint64_t padding = 0) {
-  Random random(seed);
+  detail::Random random(seed);
   return drawn_rectangle<T>(rows, cols, padding, [&] { return random_eighth<T>(random); });
 }
 
 /// 1 or -1, or i or -i if T is complex.
 template <class T>
-[[nodiscard]] T random_unit(Random& random) {
-  using R = RealOf<T>;
+[[nodiscard]] T random_unit(detail::Random& random) {
+  using R = detail::RealOf<T>;
   R const sign = random.below(2) == 0 ? R(1) : R(-1);
-  if constexpr (is_complex<T>) {
+  if constexpr (detail::is_complex<T>) {
     return random.below(2) == 0 ? T(sign, 0) : T(0, sign);
   } else {
     return sign;
@@ -43,8 +43,8 @@ template <class T>
 template <class T>
 [[nodiscard]] Rectangle<T> exact_triangles(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
                                            double below = 1, double diagonal = 1) {
-  using R = RealOf<T>;
-  Random random(seed);
+  using R = detail::RealOf<T>;
+  detail::Random random(seed);
   return rectangle_of<T>(rows, cols, [&](std::uint64_t i, std::uint64_t j) {
     T const unit = random_unit<T>(random);
     auto const draw = random.below(4);
@@ -62,7 +62,7 @@ struct ExactCholesky {
   explicit ExactCholesky(std::uint64_t n, std::uint64_t seed = 1) : a(n, n), lower(n, n), upper(n, n) {
     auto const values = exact_triangles<T>(n, n, seed);
     lower = rectangle_of<T>(n, n, [&](std::uint64_t i, std::uint64_t j) {
-      return i < j ? T(0) : i == j ? T(modulus(values(i, i))) : values(i, j);
+      return i < j ? T(0) : i == j ? T(detail::modulus(values(i, i))) : values(i, j);
     });
     upper = op_of(Op::ConjTrans, lower);
     a = multiply(lower, upper);

@@ -25,14 +25,14 @@ class HostLane {
  public:
   explicit HostLane(Bytes workspace) : m_workspace(workspace / sizeof(Aligned)) {}
 
-  void run(Codelet const& codelet, KernelCall call) {
-    HostKernelLock const lock;
-    KernelReport report;
+  void run(detail::Codelet const& codelet, detail::KernelCall call) {
+    detail::HostKernelLock const lock;
+    detail::KernelReport report;
     call.instance = &m_space;
     call.report = &report;
     call.storage = &m_storage;
     call.workspace = std::as_writable_bytes(std::span(m_workspace));
-    codelet.kernels.at(static_cast<std::size_t>(WorkerKind::Device))(call);
+    codelet.kernels.at(static_cast<std::size_t>(detail::WorkerKind::Device))(call);
     m_space.fence();
     if (codelet.check != nullptr) codelet.check(call.parameters, report);
   }
@@ -41,8 +41,8 @@ class HostLane {
   struct alignas(64) Aligned {
     std::byte bytes[64];
   };
-  HostExecutionSpace m_space = make_host_instance();
-  LaneStorage m_storage;
+  detail::HostExecutionSpace m_space = detail::make_host_instance();
+  detail::LaneStorage m_storage;
   std::vector<Aligned> m_workspace;
 };
 
@@ -52,7 +52,7 @@ class ImmediateSubmitter final : public Submitter {
  public:
   struct Recorded {
     std::string codelet;
-    std::vector<Access> accesses;
+    std::vector<detail::Access> accesses;
     std::int64_t priority;
     double flops;
   };
@@ -67,11 +67,11 @@ class ImmediateSubmitter final : public Submitter {
   /// Number of tasks that ran as on a device.
   static inline std::uint64_t device_tasks = 0;
 
-  CodeletId add_codelet(Codelet codelet) override {
+  detail::CodeletId add_codelet(detail::Codelet codelet) override {
     codelets.push_back(std::move(codelet));
-    return CodeletId(static_cast<std::uint32_t>(codelets.size() - 1));
+    return detail::CodeletId(static_cast<std::uint32_t>(codelets.size() - 1));
   }
-  DataId add_data(DataDescription description) override {
+  DataId add_data(detail::DataDescription description) override {
     data.push_back(std::move(description));
     m_memory.push_back(std::vector<std::byte>(m_runs ? data.back().bytes : 0, std::byte{0xff}));
     m_address.push_back(m_memory.back().data());
@@ -85,7 +85,7 @@ class ImmediateSubmitter final : public Submitter {
     return id;
   }
   void release_data(DataId id) override { released.push_back(id); }
-  TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
+  TaskId submit(TaskSubmission const& submission, detail::Parameters parameters) override {
     tasks.push_back({codelets.at(submission.codelet.index()).name,
                      {submission.accesses.begin(), submission.accesses.end()},
                      submission.priority,
@@ -98,15 +98,15 @@ class ImmediateSubmitter final : public Submitter {
     return reinterpret_cast<T*>(m_address[id.index()]);
   }
 
-  std::vector<Codelet> codelets;
-  std::vector<DataDescription> data;
+  std::vector<detail::Codelet> codelets;
+  std::vector<detail::DataDescription> data;
   std::vector<DataId> released;
   std::vector<Recorded> tasks;
   bool expands = false;           ///< tasks run as inner graphs if possible
   std::uint64_t inner_tasks = 0;  ///< that ran
 
  private:
-  void run(TaskSubmission const& submission, Parameters const& parameters) {
+  void run(TaskSubmission const& submission, detail::Parameters const& parameters) {
     std::vector<std::byte*> addresses;
     for (auto const& access : submission.accesses) {
       if (reads(access.mode) && !m_has_value[access.data.index()])
@@ -114,29 +114,31 @@ class ImmediateSubmitter final : public Submitter {
       addresses.push_back(m_address[access.data.index()]);
     }
     auto const& codelet = codelets[submission.codelet.index()];
-    if (m_lane && codelet.runs_on(WorkerKind::Device)) {
-      m_lane->run(codelet, {.data = addresses, .parameters = parameters.get(), .worker = WorkerId(0)});
+    if (m_lane && codelet.runs_on(detail::WorkerKind::Device)) {
+      m_lane->run(codelet, {.data = addresses, .parameters = parameters.get(), .worker = detail::WorkerId(0)});
       ++device_tasks;
     } else if (!run_as_graph(codelet, submission, addresses, parameters)) {
       codelet.kernels[0](
-          {.data = addresses, .parameters = parameters.get(), .instance = nullptr, .worker = WorkerId(0)});
+          {.data = addresses, .parameters = parameters.get(), .instance = nullptr, .worker = detail::WorkerId(0)});
     }
     for (auto const& access : submission.accesses) {
       if (writes(access.mode)) m_has_value[access.data.index()] = true;
     }
   }
 
-  bool run_as_graph(Codelet const& codelet, TaskSubmission const& submission, std::span<std::byte* const> addresses,
-                    Parameters const& parameters) {
+  bool run_as_graph(detail::Codelet const& codelet, TaskSubmission const& submission,
+                    std::span<std::byte* const> addresses, detail::Parameters const& parameters) {
     if (!expands || codelet.expand == nullptr) return false;
-    AccessList const accesses(submission.accesses);
-    InnerGraph graph(accesses, addresses);
+    detail::AccessList const accesses(submission.accesses);
+    detail::InnerGraph graph(accesses, addresses);
     codelet.expand(parameters.get(), graph);
     while (auto const* task = graph.take()) {
       std::vector<std::byte*> inner;
       for (auto const& access : task->accesses) inner.push_back(graph.address(access.data));
-      graph.codelet(*task).kernels[0](
-          {.data = inner, .parameters = graph.parameters(task->id).get(), .instance = nullptr, .worker = WorkerId(0)});
+      graph.codelet(*task).kernels[0]({.data = inner,
+                                       .parameters = graph.parameters(task->id).get(),
+                                       .instance = nullptr,
+                                       .worker = detail::WorkerId(0)});
       graph.done(task->id);
       ++inner_tasks;
     }
@@ -154,7 +156,7 @@ class ImmediateSubmitter final : public Submitter {
 template <class Time>
 [[nodiscard]] std::vector<std::int64_t> bottom_levels(ImmediateSubmitter const& submitter, Time&& time) {
   TaskGraph graph;
-  for (auto const& task : submitter.tasks) graph.add(AccessList(task.accesses));
+  for (auto const& task : submitter.tasks) graph.add(detail::AccessList(task.accesses));
   return granary::bottom_levels(graph, [&](std::size_t i) { return Duration(time(submitter.tasks[i].codelet)); });
 }
 

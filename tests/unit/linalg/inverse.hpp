@@ -37,7 +37,8 @@ void expect_square(Uplo uplo, Tile<T> x, Tile<T> squared) {
   double const error = largest_error(uplo, squared, x, [&](int i, int j) {
     Exact<T> sum(0);
     for (int k = std::max(i, j); k < n; ++k) {
-      sum += lower ? conjugate(exact(x(k, i))) * exact(x(k, j)) : exact(x(i, k)) * conjugate(exact(x(j, k)));
+      sum += lower ? detail::conjugate(exact(x(k, i))) * exact(x(k, j))
+                   : exact(x(i, k)) * detail::conjugate(exact(x(j, k)));
     }
     return sum;
   });

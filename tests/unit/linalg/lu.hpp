@@ -60,7 +60,7 @@ template <class T>
 }
 
 /// The data of the growth, on a submitter that runs tasks immediately.
-[[nodiscard]] inline GrowthData bind_growth(ImmediateSubmitter& submitter, TileMaxima& maxima) {
+[[nodiscard]] inline detail::GrowthData bind_growth(ImmediateSubmitter& submitter, detail::TileMaxima& maxima) {
   return maxima.bind([&](char const* name, double& number) { return submitter.bind(name, sizeof(double), &number); });
 }
 
@@ -79,8 +79,8 @@ template <class T, class Pivots>
 }
 
 /// The data of pivots in host memory.
-[[nodiscard]] inline PivotData bind_pivots(ImmediateSubmitter& submitter, Pivots& pivots) {
-  PivotData data;
+[[nodiscard]] inline detail::PivotData bind_pivots(ImmediateSubmitter& submitter, Pivots& pivots) {
+  detail::PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
     data.panels.push_back(submitter.bind("pivots", pivot_bytes(pivots.grid(), k), pivots.panel(k)));
   }
@@ -93,8 +93,9 @@ struct TiledLu {
   Rectangle<T> factors;
   Pivots pivots;
 
-  TiledLu(Rectangle<T> const& a, std::uint64_t tile, Layout layout = Layout::ColumnMajor, LuOptions const& options = {})
-      : factors(a), pivots(TileGrid{a.rows, a.cols, tile}) {
+  TiledLu(Rectangle<T> const& a, std::uint64_t tile, detail::Layout layout = detail::Layout::ColumnMajor,
+          LuOptions const& options = {})
+      : factors(a), pivots(detail::TileGrid{a.rows, a.cols, tile}) {
     PlacedMatrix<T> placed(a, tile, layout);
     ImmediateSubmitter submitter;
     TaskEmitter tasks(submitter);
@@ -110,7 +111,7 @@ template <class T>
 [[nodiscard]] Rectangle<T> dominant(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1) {
   auto a = random_rectangle<T>(rows, cols, seed);
   for (std::uint64_t i = 0; i < std::min(rows, cols); ++i)
-    a(i, i) += T(static_cast<RealOf<T>>(2 * std::max(rows, cols)));
+    a(i, i) += T(static_cast<detail::RealOf<T>>(2 * std::max(rows, cols)));
   return a;
 }
 

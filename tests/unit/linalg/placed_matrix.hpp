@@ -12,16 +12,16 @@ namespace granary::testing {
 template <class T>
 class PlacedMatrix {
  public:
-  PlacedMatrix(Rectangle<T> const& values, std::uint64_t tile, Layout layout)
+  PlacedMatrix(Rectangle<T> const& values, std::uint64_t tile, detail::Layout layout)
       : m_tile(tile), m_in_place(values.rows, values.cols, padding) {
     std::fill(m_in_place.elements.begin(), m_in_place.elements.end(), T(-7));
     for (std::uint64_t j = 0; j < values.cols; ++j) {
       for (std::uint64_t i = 0; i < values.rows; ++i) m_in_place(i, j) = values(i, j);
     }
-    if (layout == Layout::RowMajor) m_tiles.emplace(m_in_place, tile);
+    if (layout == detail::Layout::RowMajor) m_tiles.emplace(m_in_place, tile);
   }
-  [[nodiscard]] TiledMatrix<T> bind(ImmediateSubmitter& submitter, std::string const& name,
-                                    MatrixPart part = MatrixPart::All) {
+  [[nodiscard]] detail::TiledMatrix<T> bind(ImmediateSubmitter& submitter, std::string const& name,
+                                            MatrixPart part = MatrixPart::All) {
     return m_tiles ? m_tiles->bind(submitter, part, name) : bind_rectangle(submitter, m_in_place, m_tile, part, name);
   }
   [[nodiscard]] Rectangle<T> values() const {
@@ -36,14 +36,14 @@ class PlacedMatrix {
   std::optional<RowMajorTiles<T>> m_tiles;
 };
 
-inline constexpr Layout every_layout[] = {Layout::ColumnMajor, Layout::RowMajor};
+inline constexpr detail::Layout every_layout[] = {detail::Layout::ColumnMajor, detail::Layout::RowMajor};
 inline constexpr Op every_op[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
 inline constexpr Uplo every_uplo[] = {Uplo::Lower, Uplo::Upper};
 inline constexpr Side every_side[] = {Side::Left, Side::Right};
 inline constexpr Diag every_diag[] = {Diag::NonUnit, Diag::Unit};
 
 template <class T>
-inline constexpr RealOf<T> not_a_number = std::numeric_limits<RealOf<T>>::quiet_NaN();
+inline constexpr detail::RealOf<T> not_a_number = std::numeric_limits<detail::RealOf<T>>::quiet_NaN();
 
 /// The triangle, and NaN where reading is forbidden: in the other one, and on the diagonal if it is Unit.
 template <class T>

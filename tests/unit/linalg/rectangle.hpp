@@ -33,13 +33,13 @@ struct Rectangle {
 
 /// Double precision, real or complex like T: the type of sums in the definitions.
 template <class T>
-using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+using Wide = std::conditional_t<detail::is_complex<T>, Kokkos::complex<double>, double>;
 
 /// A scalar whose real part, and then imaginary part if T has one, are what `part()` returns.
 template <class T, class Part>
 [[nodiscard]] T scalar_of_parts(Part&& part) {
-  RealOf<T> const real = part();
-  if constexpr (is_complex<T>) {
+  detail::RealOf<T> const real = part();
+  if constexpr (detail::is_complex<T>) {
     return T(real, part());
   } else {
     return real;
@@ -47,8 +47,8 @@ template <class T, class Part>
 }
 
 template <class T>
-[[nodiscard]] T random_scalar(Random& random) {
-  return scalar_of_parts<T>([&] { return static_cast<RealOf<T>>(2 * random.uniform() - 1); });
+[[nodiscard]] T random_scalar(detail::Random& random) {
+  return scalar_of_parts<T>([&] { return static_cast<detail::RealOf<T>>(2 * random.uniform() - 1); });
 }
 
 /// Elements `draw()`, column by column; what lies between the rows and ld is a mark that nobody may change.
@@ -66,7 +66,7 @@ template <class T, class Draw>
 template <class T>
 [[nodiscard]] Rectangle<T> random_rectangle(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
                                             std::uint64_t padding = 0) {
-  Random random(seed);
+  detail::Random random(seed);
   return drawn_rectangle<T>(rows, cols, padding, [&] { return random_scalar<T>(random); });
 }
 
@@ -96,7 +96,7 @@ template <class T>
 [[nodiscard]] Rectangle<T> op_of(Op op, Rectangle<T> const& a) {
   if (op == Op::NoTrans) return rectangle_of<T>(a.rows, a.cols, a);
   return rectangle_of<T>(a.cols, a.rows, [&](std::uint64_t i, std::uint64_t j) {
-    return op == Op::ConjTrans ? conjugate(a(j, i)) : a(j, i);
+    return op == Op::ConjTrans ? detail::conjugate(a(j, i)) : a(j, i);
   });
 }
 
@@ -118,8 +118,8 @@ template <class T>
 template <class T>
 [[nodiscard]] Rectangle<T> hermitian_of(Uplo uplo, Rectangle<T> const& a) {
   return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
-    if (i == j) return T(real_part(a(i, i)));
-    return in_triangle(uplo, i, j) ? a(i, j) : conjugate(a(j, i));
+    if (i == j) return T(detail::real_part(a(i, i)));
+    return in_triangle(uplo, i, j) ? a(i, j) : detail::conjugate(a(j, i));
   });
 }
 
@@ -144,8 +144,9 @@ template <class T>
 template <class T>
 [[nodiscard]] Rectangle<T> random_positive_definite(std::uint64_t n, std::uint64_t seed = 1) {
   auto const a = hermitian_of(Uplo::Lower, random_rectangle<T>(n, n, seed));
-  return rectangle_of<T>(
-      n, n, [&](std::uint64_t i, std::uint64_t j) { return i == j ? T(static_cast<RealOf<T>>(3 * n)) : a(i, j); });
+  return rectangle_of<T>(n, n, [&](std::uint64_t i, std::uint64_t j) {
+    return i == j ? T(static_cast<detail::RealOf<T>>(3 * n)) : a(i, j);
+  });
 }
 
 /// The largest |a_ij - b_ij|; infinite if one is NaN.
@@ -154,7 +155,7 @@ template <class T>
   double largest = 0;
   for (std::uint64_t j = 0; j < a.cols; ++j) {
     for (std::uint64_t i = 0; i < a.rows; ++i) {
-      double const difference = static_cast<double>(modulus(T(a(i, j) - b(i, j))));
+      double const difference = static_cast<double>(detail::modulus(T(a(i, j) - b(i, j))));
       if (!(difference <= largest)) largest = difference;
       if (difference != difference) return std::numeric_limits<double>::infinity();
     }
@@ -164,11 +165,11 @@ template <class T>
 
 /// The tiles of A in place: column-major, with A's leading dimension.
 template <class T>
-[[nodiscard]] TiledMatrix<T> bind_rectangle(ImmediateSubmitter& submitter, Rectangle<T>& a, std::uint64_t tile,
-                                            MatrixPart part = MatrixPart::All, std::string const& name = "A") {
-  TileGrid const grid{a.rows, a.cols, tile};
-  return {grid, part, Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
-            return submitter.bind(tile_name(name, i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
+[[nodiscard]] detail::TiledMatrix<T> bind_rectangle(ImmediateSubmitter& submitter, Rectangle<T>& a, std::uint64_t tile,
+                                                    MatrixPart part = MatrixPart::All, std::string const& name = "A") {
+  detail::TileGrid const grid{a.rows, a.cols, tile};
+  return {grid, part, detail::Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
+            return submitter.bind(detail::tile_name(name, i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
           }};
 }
 
@@ -181,10 +182,10 @@ class RowMajorTiles {
       for (std::uint64_t j = 0; j < a.cols; ++j) m_memory[place(i, j)] = a(i, j);
     }
   }
-  [[nodiscard]] TiledMatrix<T> bind(ImmediateSubmitter& submitter, MatrixPart part = MatrixPart::All,
-                                    std::string const& name = "A") {
-    return {m_grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
-              return submitter.bind(tile_name(name, i, j), m_grid.elements_in(i, j) * sizeof(T),
+  [[nodiscard]] detail::TiledMatrix<T> bind(ImmediateSubmitter& submitter, MatrixPart part = MatrixPart::All,
+                                            std::string const& name = "A") {
+    return {m_grid, part, detail::Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
+              return submitter.bind(detail::tile_name(name, i, j), m_grid.elements_in(i, j) * sizeof(T),
                                     &m_memory[place(m_grid.first(i), m_grid.first(j))]);
             }};
   }
@@ -201,7 +202,7 @@ class RowMajorTiles {
     auto const cols = m_grid.cols_in(j / b);
     return m_grid.first(i / b) * m_grid.cols + rows * m_grid.first(j / b) + i % b * cols + j % b;
   }
-  TileGrid m_grid;
+  detail::TileGrid m_grid;
   std::vector<T> m_memory;
 };
 

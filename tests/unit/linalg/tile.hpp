@@ -20,15 +20,15 @@ inline constexpr Uplo uplos[] = {Uplo::Lower, Uplo::Upper};
 inline constexpr Side sides[] = {Side::Left, Side::Right};
 inline constexpr Op ops[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
 inline constexpr Diag diags[] = {Diag::NonUnit, Diag::Unit};
-inline constexpr Layout layouts[] = {Layout::ColumnMajor, Layout::RowMajor};
+inline constexpr detail::Layout layouts[] = {detail::Layout::ColumnMajor, detail::Layout::RowMajor};
 
 /// Double precision, real or complex like T: the type of sums in the definitions.
 template <class T>
-using Exact = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+using Exact = std::conditional_t<detail::is_complex<T>, Kokkos::complex<double>, double>;
 
 template <class T>
 [[nodiscard]] Exact<T> exact(T const& value) {
-  if constexpr (is_complex<T>) {
+  if constexpr (detail::is_complex<T>) {
     return {static_cast<double>(value.real()), static_cast<double>(value.imag())};
   } else {
     return static_cast<double>(value);
@@ -38,8 +38,8 @@ template <class T>
 /// re + i im, or re if T is real.
 template <class T>
 [[nodiscard]] T scalar(double re, double im) {
-  using R = RealOf<T>;
-  if constexpr (is_complex<T>) {
+  using R = detail::RealOf<T>;
+  if constexpr (detail::is_complex<T>) {
     return T(static_cast<R>(re), static_cast<R>(im));
   } else {
     return static_cast<T>(re);
@@ -50,14 +50,14 @@ template <class T>
 template <class T>
 class Tile {
  public:
-  Tile(int rows, int cols, Layout layout, int padding = 3)
+  Tile(int rows, int cols, detail::Layout layout, int padding = 3)
       : m_rows(rows),
         m_cols(cols),
-        m_ld(std::max(1, layout == Layout::ColumnMajor ? rows : cols) + padding),
+        m_ld(std::max(1, layout == detail::Layout::ColumnMajor ? rows : cols) + padding),
         m_layout(layout),
         m_entries(static_cast<std::size_t>(m_ld) * static_cast<std::size_t>(std::max(rows, cols) + 1), sentinel()) {}
 
-  [[nodiscard]] TileView<T> view() { return {m_entries.data(), m_rows, m_cols, m_ld, m_layout}; }
+  [[nodiscard]] detail::TileView<T> view() { return {m_entries.data(), m_rows, m_cols, m_ld, m_layout}; }
   T& operator()(int i, int j) { return view()(i, j); }
 
   /// Real and imaginary parts are odd multiples of 1/8 in (-1, 1): sums of their products are exact.
@@ -104,7 +104,7 @@ class Tile {
   static T sentinel() { return T(-777); }
 
   int m_rows, m_cols, m_ld;
-  Layout m_layout;
+  detail::Layout m_layout;
   std::vector<T> m_entries;
 };
 
@@ -114,7 +114,7 @@ class Tile {
 template <class T>
 [[nodiscard]] Exact<T> entry(Op op, Tile<T>& a, int i, int j) {
   if (op == Op::NoTrans) return exact(a(i, j));
-  return op == Op::Trans ? exact(a(j, i)) : conjugate(exact(a(j, i)));
+  return op == Op::Trans ? exact(a(j, i)) : detail::conjugate(exact(a(j, i)));
 }
 
 /// op(A)(i, j) of a triangle.
@@ -134,7 +134,7 @@ template <class T>
 /// |value - expected|; infinite if one is NaN.
 template <class T>
 [[nodiscard]] double error_of(T const& value, Exact<T> const& expected) {
-  double const error = modulus(Exact<T>(exact(value) - expected));
+  double const error = detail::modulus(Exact<T>(exact(value) - expected));
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 

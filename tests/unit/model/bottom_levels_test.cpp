@@ -10,13 +10,13 @@ namespace granary {
 namespace {
 
 TEST(BottomLevels, AreTheTimesToTheEndOfTheGraph) {
-  auto const read = [](std::uint32_t data) { return Access{DataId(data), AccessMode::Read}; };
-  auto const write = [](std::uint32_t data) { return Access{DataId(data), AccessMode::ReadWrite}; };
+  auto const read = [](std::uint32_t data) { return detail::Access{DataId(data), detail::AccessMode::Read}; };
+  auto const write = [](std::uint32_t data) { return detail::Access{DataId(data), detail::AccessMode::ReadWrite}; };
   TaskGraph graph;
-  graph.add(AccessList(std::array{write(0)}));           // followed by both readers
-  graph.add(AccessList(std::array{read(0), write(1)}));  // followed by the last
-  graph.add(AccessList(std::array{read(0)}));            // the end of its path
-  graph.add(AccessList(std::array{write(1)}));
+  graph.add(detail::AccessList(std::array{write(0)}));           // followed by both readers
+  graph.add(detail::AccessList(std::array{read(0), write(1)}));  // followed by the last
+  graph.add(detail::AccessList(std::array{read(0)}));            // the end of its path
+  graph.add(detail::AccessList(std::array{write(1)}));
   std::array const times{100, 30, 500, 7};
   EXPECT_EQ(bottom_levels(graph, [&](std::size_t task) { return Duration(times.at(task)); }),
             (std::vector<std::int64_t>{600, 37, 500, 7}));

@@ -12,13 +12,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-GroupSet of(std::initializer_list<std::uint32_t> groups) {
-  GroupSet set;
+detail::GroupSet of(std::initializer_list<std::uint32_t> groups) {
+  detail::GroupSet set;
   for (auto const group : groups) set.insert(GroupId(group));
   return set;
 }
 
-std::vector<std::uint32_t> members(GroupSet set) {
+std::vector<std::uint32_t> members(detail::GroupSet set) {
   std::vector<std::uint32_t> found;
   for (GroupId const group : set) found.push_back(group.value());
   return found;
@@ -36,14 +36,14 @@ TEST(GroupSet, HoldsGroupsUpToItsCapacityInIncreasingOrder) {
 }
 
 TEST(GroupSet, IsEmptyAtFirstAndWithoutItsLastMember) {
-  GroupSet set;
+  detail::GroupSet set;
   EXPECT_TRUE(set.empty());
   EXPECT_THAT(members(set), ElementsAre());
   set.insert(GroupId(7));
   EXPECT_FALSE(set.empty());
   set.erase(GroupId(7));
   EXPECT_TRUE(set.empty());
-  EXPECT_EQ(set, GroupSet());
+  EXPECT_EQ(set, detail::GroupSet());
 }
 
 TEST(GroupSet, IntersectsAndIsARange) {
@@ -54,7 +54,7 @@ TEST(GroupSet, IntersectsAndIsARange) {
 
 TEST(GroupSet, LeavesOutTheGroupsOfAnotherSet) {
   EXPECT_EQ(of({1, 2, 40, 63}) - of({2, 3, 63}), of({1, 40}));
-  EXPECT_EQ(of({5}) - GroupSet(), of({5}));
+  EXPECT_EQ(of({5}) - detail::GroupSet(), of({5}));
   EXPECT_TRUE((of({1}) - of({0, 1})).empty());
 }
 

@@ -11,16 +11,16 @@
 namespace granary {
 namespace {
 
-using enum AccessMode;
+using enum detail::AccessMode;
 
 // A parent that reads datum 5, writes datum 6, and reads 6 again as its third access.
 struct InnerGraphTest : testing::Test {
-  std::array<Access, 3> const given{{{DataId(5), Read}, {DataId(6), Write}, {DataId(6), Read}}};
-  AccessList accesses{given};
-  InnerGraph graph{accesses};
-  CodeletId codelet = graph.add_codelet({.name = "step"});
+  std::array<detail::Access, 3> const given{{{DataId(5), Read}, {DataId(6), Write}, {DataId(6), Read}}};
+  detail::AccessList accesses{given};
+  detail::InnerGraph graph{accesses};
+  detail::CodeletId codelet = graph.add_codelet({.name = "step"});
 
-  TaskId submit(std::vector<Access> const& list, std::int64_t priority = 0) {
+  TaskId submit(std::vector<detail::Access> const& list, std::int64_t priority = 0) {
     return graph.submit({codelet, list, priority, 1.0});
   }
   TaskId take() {
@@ -40,7 +40,7 @@ TEST_F(InnerGraphTest, TheSamePlaceInTheSameDatumIsTheSamePart) {
 TEST_F(InnerGraphTest, PartsLieAtTheirOffsets) {
   std::array<std::byte, 256> memory{};
   std::array<std::byte*, 3> const addresses{memory.data(), memory.data() + 128, memory.data() + 128};
-  InnerGraph placed(accesses, addresses);
+  detail::InnerGraph placed(accesses, addresses);
   EXPECT_EQ(placed.address(placed.part(0, 32)), &memory[32]);
   EXPECT_EQ(placed.address(placed.part(2, 64)), &memory[192]);
 }
@@ -65,8 +65,8 @@ TEST_F(InnerGraphTest, DependenciesFollowFromTheOrderOfSubmission) {
 
 TEST_F(InnerGraphTest, TasksDoNotCommute) {
   auto const x = graph.part(1, 0);
-  auto const first = submit({{x, AccessMode::Commute}});
-  auto const second = submit({{x, AccessMode::Commute}}, 1);
+  auto const first = submit({{x, detail::AccessMode::Commute}});
+  auto const second = submit({{x, detail::AccessMode::Commute}}, 1);
   EXPECT_EQ(take(), first);
   EXPECT_FALSE(take().valid());
   graph.done(first);
@@ -107,7 +107,7 @@ TEST_F(InnerGraphTest, RefusesWhatWouldReachBeyondItsParent) {
   EXPECT_THROW(graph.release_data(graph.part(0, 0)), InvalidArgument);
   EXPECT_THROW(submit({{graph.part(0, 0), ReadWrite}}), InvalidArgument) << "the parent only reads datum 5";
   EXPECT_THROW(submit({{DataId(99), Read}}), InvalidArgument);
-  EXPECT_THROW(graph.submit({CodeletId(7), {}, 0, 0}), InvalidArgument);
+  EXPECT_THROW(graph.submit({detail::CodeletId(7), {}, 0, 0}), InvalidArgument);
   EXPECT_EQ(graph.submitted(), 0U);
 }
 

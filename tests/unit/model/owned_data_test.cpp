@@ -16,24 +16,24 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct Releases final : Submitter {
-  CodeletId add_codelet(Codelet) override { return {}; }
-  DataId add_data(DataDescription) override { return DataId(data++); }
+  detail::CodeletId add_codelet(detail::Codelet) override { return {}; }
+  DataId add_data(detail::DataDescription) override { return DataId(data++); }
   void release_data(DataId id) override {
     if (id == refused) throw std::runtime_error("refused");
     released.push_back(id.value());
   }
-  TaskId submit(TaskSubmission const&, Parameters) override { return {}; }
+  TaskId submit(TaskSubmission const&, detail::Parameters) override { return {}; }
 
   std::uint32_t data = 0;
   DataId refused;
   std::vector<std::uint32_t> released;
 };
 
-static_assert(!std::is_copy_constructible_v<OwnedData> && !std::is_copy_assignable_v<OwnedData>);
-static_assert(std::is_nothrow_move_constructible_v<OwnedData>);
+static_assert(!std::is_copy_constructible_v<detail::OwnedData> && !std::is_copy_assignable_v<detail::OwnedData>);
+static_assert(std::is_nothrow_move_constructible_v<detail::OwnedData>);
 
-OwnedData added(Submitter& submitter, int count) {
-  OwnedData data(submitter);
+detail::OwnedData added(Submitter& submitter, int count) {
+  detail::OwnedData data(submitter);
   for (int i = 0; i < count; ++i) data.add({.name = "d", .bytes = 8});
   return data;
 }
@@ -68,7 +68,7 @@ TEST(OwnedData, ReleasesNothingTwice) {
 TEST(OwnedData, HasPlacesWithoutDatum) {
   Releases submitter;
   {
-    OwnedData data(submitter, std::vector<DataId>(3));
+    detail::OwnedData data(submitter, std::vector<DataId>(3));
     EXPECT_EQ(data.own(1, DataId(5)), DataId(5));
     data.release(0);
   }
@@ -79,11 +79,11 @@ TEST(OwnedData, MovesToOneOwner) {
   Releases submitter;
   {
     auto first = added(submitter, 2);
-    OwnedData second(std::move(first));
+    detail::OwnedData second(std::move(first));
     EXPECT_EQ(second.size(), 2U);
     second = added(submitter, 1);
     EXPECT_THAT(submitter.released, ElementsAre(0, 1)) << "assignment releases what was owned";
-    OwnedData all(submitter);
+    detail::OwnedData all(submitter);
     all.add({.name = "d", .bytes = 8});
     all.own(std::move(second));
     EXPECT_THAT(all.ids(), ElementsAre(DataId(3), DataId(2)));

@@ -11,23 +11,23 @@ namespace granary {
 namespace {
 
 template <class T>
-T const& value(Parameters const& parameters) {
+T const& value(detail::Parameters const& parameters) {
   return *static_cast<T const*>(parameters.get());
 }
 
 TEST(Parameters, HaveNoValueAtFirst) {
-  Parameters const parameters{};
+  detail::Parameters const parameters{};
   EXPECT_EQ(parameters.get(), nullptr);
 }
 
 TEST(Parameters, KeepSmallAndLargeValuesAcrossMoves) {
   using Large = std::array<double, 100>;
-  Parameters small(3.5);
+  detail::Parameters small(3.5);
   Large large{};
   large[99] = 7;
-  Parameters big(large);
-  Parameters const moved_small = std::move(small);
-  Parameters moved_big;
+  detail::Parameters big(large);
+  detail::Parameters const moved_small = std::move(small);
+  detail::Parameters moved_big;
   moved_big = std::move(big);
   EXPECT_EQ(value<double>(moved_small), 3.5);
   EXPECT_EQ(value<Large>(moved_big)[99], 7);
@@ -42,11 +42,11 @@ TEST(Parameters, DestroyTheirValueOnce) {
   };
   auto const counted = std::make_shared<int>(0);
   {
-    Parameters small(counted);
-    Parameters large(Large{counted});
+    detail::Parameters small(counted);
+    detail::Parameters large(Large{counted});
     EXPECT_EQ(counted.use_count(), 3);
-    Parameters const moved(std::move(small));
-    large = Parameters(std::string("something else"));
+    detail::Parameters const moved(std::move(small));
+    large = detail::Parameters(std::string("something else"));
     EXPECT_EQ(counted.use_count(), 2);
     EXPECT_EQ(value<std::string>(large), "something else");
     large.reset();
@@ -56,7 +56,7 @@ TEST(Parameters, DestroyTheirValueOnce) {
 }
 
 TEST(Parameters, TakeValuesThatCanOnlyBeMoved) {
-  Parameters const parameters(std::make_unique<int>(5));
+  detail::Parameters const parameters(std::make_unique<int>(5));
   EXPECT_EQ(*value<std::unique_ptr<int>>(parameters), 5);
 }
 

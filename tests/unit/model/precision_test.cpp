@@ -8,18 +8,19 @@
 namespace granary {
 namespace {
 
-constexpr std::array all{Precision::Single, Precision::Double, Precision::ComplexSingle, Precision::ComplexDouble};
+constexpr std::array all{detail::Precision::Single, detail::Precision::Double, detail::Precision::ComplexSingle,
+                         detail::Precision::ComplexDouble};
 static_assert(all.size() == precisions);
 
 TEST(PrecisionOfScalars, HasALetter) {
   for (auto const precision : all) EXPECT_EQ(precision_of_letter(letter_of(precision)), precision);
   for (auto const* other : {"", "h", "S", "sd"}) EXPECT_FALSE(precision_of_letter(other).has_value()) << other;
-  EXPECT_STREQ(name_of(Precision::ComplexSingle), "complex single");
+  EXPECT_STREQ(name_of(detail::Precision::ComplexSingle), "complex single");
 }
 
 TEST(PrecisionOfScalars, AComplexScalarIsTwoRealOnes) {
-  EXPECT_EQ(scalar_bytes(Precision::Single), 4U);
-  EXPECT_EQ(scalar_bytes(Precision::Double), 8U);
+  EXPECT_EQ(scalar_bytes(detail::Precision::Single), 4U);
+  EXPECT_EQ(scalar_bytes(detail::Precision::Double), 8U);
   for (auto const precision : all) {
     auto const real = real_precision(precision);
     EXPECT_FALSE(has_complex_scalars(real));
@@ -27,8 +28,8 @@ TEST(PrecisionOfScalars, AComplexScalarIsTwoRealOnes) {
     EXPECT_EQ(scalar_bytes(precision), (has_complex_scalars(precision) ? 2 : 1) * scalar_bytes(real));
     EXPECT_EQ(flops_factor(precision), has_complex_scalars(precision) ? 4 : 1);
   }
-  EXPECT_EQ(real_precision(Precision::ComplexSingle), Precision::Single);
-  EXPECT_EQ(real_precision(Precision::ComplexDouble), Precision::Double);
+  EXPECT_EQ(real_precision(detail::Precision::ComplexSingle), detail::Precision::Single);
+  EXPECT_EQ(real_precision(detail::Precision::ComplexDouble), detail::Precision::Double);
 }
 
 }  // namespace

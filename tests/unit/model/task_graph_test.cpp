@@ -11,10 +11,12 @@
 namespace granary::task_graph_test {
 namespace {
 
-AccessList list(std::initializer_list<Access> accesses) { return AccessList({accesses.begin(), accesses.size()}); }
-Access read(std::uint32_t data) { return {DataId(data), AccessMode::Read}; }
-Access write(std::uint32_t data) { return {DataId(data), AccessMode::Write}; }
-Access commute(std::uint32_t data) { return {DataId(data), AccessMode::Commute}; }
+detail::AccessList list(std::initializer_list<detail::Access> accesses) {
+  return detail::AccessList({accesses.begin(), accesses.size()});
+}
+detail::Access read(std::uint32_t data) { return {DataId(data), detail::AccessMode::Read}; }
+detail::Access write(std::uint32_t data) { return {DataId(data), detail::AccessMode::Write}; }
+detail::Access commute(std::uint32_t data) { return {DataId(data), detail::AccessMode::Commute}; }
 
 std::vector<TaskId> finish(TaskGraph& graph, TaskId task) {
   std::vector<TaskId> released;
@@ -100,7 +102,7 @@ TEST(TaskGraph, ForgetsAnUnusedDatum) {
 // directly or through tasks between.
 class Reference {
  public:
-  void add(AccessList const& accesses) {
+  void add(detail::AccessList const& accesses) {
     auto& task = m_tasks.emplace_back();
     for (auto const& access : accesses) task.accesses.push_back(access);
     for (std::size_t before = 0; before + 1 < m_tasks.size(); ++before) {
@@ -121,14 +123,15 @@ class Reference {
 
  private:
   struct Entry {
-    std::vector<Access> accesses;
+    std::vector<detail::Access> accesses;
     std::set<std::size_t> waits_for;
     bool finished = false;
   };
   static bool conflict(Entry const& a, Entry const& b) {
     for (auto const& x : a.accesses) {
       for (auto const& y : b.accesses) {
-        bool const alike = x.mode == y.mode && (x.mode == AccessMode::Read || x.mode == AccessMode::Commute);
+        bool const alike =
+            x.mode == y.mode && (x.mode == detail::AccessMode::Read || x.mode == detail::AccessMode::Commute);
         if (x.data == y.data && !alike) return true;
       }
     }
@@ -139,7 +142,7 @@ class Reference {
 
 TEST(TaskGraph, AgreesWithASlowReferenceOnRandomGraphs) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Random random(seed);
+    detail::Random random(seed);
     TaskGraph graph;
     Reference reference;
     std::set<TaskId> runnable;
@@ -147,17 +150,17 @@ TEST(TaskGraph, AgreesWithASlowReferenceOnRandomGraphs) {
     double const commuting = 0.4 * static_cast<double>(seed % 3);
     for (int step = 0; step < 600; ++step) {
       if (step < 400 && random.chance(0.55)) {
-        std::vector<Access> accesses;
+        std::vector<detail::Access> accesses;
         for (auto n = random.below(6); n > 0; --n) {
-          auto const mode = random.chance(0.7)   ? AccessMode::Read
-                            : random.chance(0.5) ? AccessMode::Write
-                                                 : AccessMode::ReadWrite;
+          auto const mode = random.chance(0.7)   ? detail::AccessMode::Read
+                            : random.chance(0.5) ? detail::AccessMode::Write
+                                                 : detail::AccessMode::ReadWrite;
           accesses.push_back({DataId(static_cast<std::uint32_t>(random.below(data))),
-                              random.chance(commuting) ? AccessMode::Commute : mode});
+                              random.chance(commuting) ? detail::AccessMode::Commute : mode});
         }
-        AccessList const merged{accesses};
+        detail::AccessList const merged{accesses};
         reference.add(merged);
-        Task const& task = graph.add(AccessList{accesses});
+        Task const& task = graph.add(detail::AccessList{accesses});
         if (task.predecessors == 0) runnable.insert(task.id);
       } else if (!runnable.empty()) {
         auto const chosen = *std::next(runnable.begin(), static_cast<std::ptrdiff_t>(random.below(runnable.size())));

@@ -6,15 +6,15 @@ namespace granary::test {
 namespace {
 
 // A disk of 1 GB/s, a host, a device with a link of 10 GB/s and 3 us from the host and 5 us back.
-Machine disk_host_and_device() {
-  Machine machine;
-  NodeId const disk = machine.add_node({.name = "disk", .kind = NodeKind::Disk});
+detail::Machine disk_host_and_device() {
+  detail::Machine machine;
+  NodeId const disk = machine.add_node({.name = "disk", .kind = detail::NodeKind::Disk});
   NodeId const host = machine.add_node({.name = "host", .capacity = 1_MiB});
-  NodeId const device = machine.add_node({.name = "device", .kind = NodeKind::Device, .capacity = 1_MiB});
+  NodeId const device = machine.add_node({.name = "device", .kind = detail::NodeKind::Device, .capacity = 1_MiB});
   machine.add_link_pair(disk, host, 1e9);
   machine.add_link({.from = host, .to = device, .bandwidth = 1e10, .latency = Duration{3000}});
   machine.add_link({.from = device, .to = host, .bandwidth = 1e10, .latency = Duration{5000}});
-  machine.add_worker({.name = "gpu", .node = device, .kind = WorkerKind::Device});
+  machine.add_worker({.name = "gpu", .node = device, .kind = detail::WorkerKind::Device});
   return machine;
 }
 
@@ -43,7 +43,7 @@ TEST(PolicyView, TellsTheTimeOfReloadingAfterAnEviction) {
 }
 
 TEST(PolicyView, AValueThatCanGoNowhereHasNoReloadTime) {
-  Machine machine;
+  detail::Machine machine;
   NodeId const host = machine.add_node({.name = "host", .capacity = 1_MiB});
   machine.add_worker({.name = "cpu", .node = host});
   Hand hand(std::move(machine));

@@ -10,7 +10,7 @@ namespace {
 struct Spoliation : HeteroprioRun {
   Spoliation(std::string const& rules, std::uint32_t cpus, std::uint32_t devices)
       : Spoliation(rules, mixed(cpus, devices)) {}
-  Spoliation(std::string const& rules, Machine const& machine)
+  Spoliation(std::string const& rules, detail::Machine const& machine)
       : HeteroprioRun("heteroprio:spoliation=" + rules, machine) {
     // The buckets know all four before the first decision.
     for (auto const* const codelet : {"potrf", "trsm", "syrk", "gemm"}) {
@@ -28,7 +28,7 @@ struct Spoliation : HeteroprioRun {
   TaskId start(std::uint32_t group) {
     TaskId const task = next(group);
     if (task.valid()) view.issue(task, view.topology().group(GroupId(group)).workers[0]);
-    bool const on_core = view.topology().group(GroupId(group)).kind == WorkerKind::Cpu;
+    bool const on_core = view.topology().group(GroupId(group)).kind == detail::WorkerKind::Cpu;
     if (task.valid() && on_core) view.set_may_abort(task, true);
     return task;
   }
@@ -130,10 +130,10 @@ TEST(HeteroprioSpoliation, ATaskOfTheSlowCodeletDisplacesTheLeastUrgentOneOfABus
 }
 
 TEST(HeteroprioSpoliation, OneTaskOnTheCoresOfAllNodesMakesWay) {
-  Machine machine = mixed(1, 1);
+  detail::Machine machine = mixed(1, 1);
   NodeId const node = machine.add_node({.name = "second"});
   machine.add_link_pair(NodeId(0), node, 1e9);
-  machine.add_worker({.name = "cpu", .node = node, .kind = WorkerKind::Cpu});
+  machine.add_worker({.name = "cpu", .node = node, .kind = detail::WorkerKind::Cpu});
   constexpr std::uint32_t second = 2;
   Spoliation system("pp", machine);
   system.view.commit(system.view.add_task({}), GroupId(gpu0));

@@ -26,7 +26,7 @@ RuntimeOptions options_with(unsigned workers, Bytes memory, std::string const& d
 }
 
 TEST(AddressSpace, WithoutALimitNothingIsRefused) {
-  check_address_space(options_with(1000, 1_GiB << 40), {.limit = unbounded, .used = 1_GiB}, true);
+  check_address_space(options_with(1000, 1_GiB << 40), {.limit = detail::unbounded, .used = 1_GiB}, true);
 }
 
 TEST(AddressSpace, WhatIsNeededIsEnough) {

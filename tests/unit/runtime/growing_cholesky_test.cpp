@@ -8,7 +8,7 @@ namespace granary::growing_test {
 namespace {
 
 TEST(GrowingCholesky, RunsForReal) {
-  GrowingCholesky const cholesky({.tiles = 10, .tile = 64});
+  workloads::GrowingCholesky const cholesky({.tiles = 10, .tile = 64});
   Runtime runtime(
       {.workers = 2, .devices = "none", .host_memory = 1_MiB, .scratch = testing::TempDir(), .models = models_off});
   cholesky.submit(runtime.submitter(), {});

@@ -251,7 +251,8 @@ TEST(Subviews, NeedNoNameForTheirType) {
 struct FakeDual {
   using t_host = Vector;
   Vector h_view;
-  using DeviceSide = Kokkos::View<double*, DeviceExecutionSpace::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using DeviceSide =
+      Kokkos::View<double*, detail::DeviceExecutionSpace::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   DeviceSide d_view;
   [[nodiscard]] Vector const& view_host() const { return h_view; }
   [[nodiscard]] DeviceSide const& view_device() const { return d_view; }
@@ -323,7 +324,8 @@ TEST(DualViews, TheDeviceSideIsMarkedWhenTheHostHasWritten) {
 class DualViewOnDevice : public testing::Test {
  protected:
   Runtime runtime{{.workers = 0U, .devices = "host:2", .link_bytes_per_second = 100'000, .models = models_off}};
-  DeviceView<double*, Kokkos::LayoutRight> device = runtime.device_view<double*, Kokkos::LayoutRight>(0, "dual", 10);
+  detail::DeviceView<double*, Kokkos::LayoutRight> device =
+      runtime.device_view<double*, Kokkos::LayoutRight>(0, "dual", 10);
   FakeDual dual{Vector("dual", 10), FakeDual::DeviceSide(device.view.data(), 10)};
 
   DualViewOnDevice() { set(dual.d_view, 0); }
@@ -398,7 +400,7 @@ TEST(DualViews, TheFlagsAreToldThoughNoHandleIsLeft) {
 }
 
 TEST(DualViews, OfOneMemoryAreDataLikeTheirViews) {
-  Kokkos::DualView<double*, HostExecutionSpace> dual("dual", 10);
+  Kokkos::DualView<double*, detail::HostExecutionSpace> dual("dual", 10);
   Runtime runtime(with_core("none"));
   auto const data = dual_data(runtime, dual);
   runtime.submit("increase", Increase{}, read_write(data));

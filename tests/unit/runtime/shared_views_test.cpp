@@ -407,7 +407,7 @@ TEST(SharedViews, CopiesOfTheViewAreCountedByTheApplicationAlone) {
 void run_random_parts(std::uint64_t seed, RuntimeOptions const& options) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   constexpr int n = 12;
-  Random random(seed);
+  detail::Random random(seed);
   Matrix a("a", n, n);
   Matrix expected("expected", n, n);
   {

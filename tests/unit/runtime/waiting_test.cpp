@@ -254,7 +254,9 @@ TEST_P(Waiting, IsRefusedInsideTasks) {
   struct Waits : OnAnyWorker {
     Runtime* runtime;
     Data<Vector> data;
-    void operator()(HostExecutionSpace const&, BodyView<Vector, AccessMode::Write>) const { runtime->wait(data); }
+    void operator()(detail::HostExecutionSpace const&, detail::BodyView<Vector, detail::AccessMode::Write>) const {
+      runtime->wait(data);
+    }
   };
   runtime.submit("waits", Waits{{}, &runtime, dy}, write(dx));
   EXPECT_EQ(test::message_of<std::exception>([&] { runtime.wait(dx); }),

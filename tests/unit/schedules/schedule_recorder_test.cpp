@@ -32,7 +32,7 @@ class Recorded {
           return Simulator(Topology(platform.machine), make_policies("heftp", "lru"), estimator, truth, options);
         }()) {}
 
-  void run(Workload const& workload) {
+  void run(workloads::Workload const& workload) {
     workload.submit(simulator, {platform.home_node(), platform.home_in_place()});
     report = simulator.run();
   }
@@ -47,7 +47,7 @@ class Recorded {
 
 TEST(ScheduleRecorder, RecordsWhereAndWhenEachTaskRan) {
   Recorded run;
-  TiledCholesky const cholesky({.tiles = 6, .tile = 960});
+  workloads::TiledCholesky const cholesky({.tiles = 6, .tile = 960});
   run.run(cholesky);
   auto const schedule = run.recorder.schedule();
   auto const trace = run.simulator.trace();
@@ -67,7 +67,7 @@ TEST(ScheduleRecorder, RecordsWhereAndWhenEachTaskRan) {
 
 TEST(ScheduleRecorder, RanksAreTheOrderOnAWorker) {
   Recorded run;
-  run.run(TiledCholesky({.tiles = 6, .tile = 960}));
+  run.run(workloads::TiledCholesky({.tiles = 6, .tile = 960}));
   auto const schedule = run.recorder.schedule();
   std::map<std::pair<std::uint32_t, std::uint64_t>, ScheduledTask> ordered;
   for (auto const& task : schedule.tasks) ordered.emplace(std::pair(task.worker, task.rank), task);
@@ -81,7 +81,7 @@ TEST(ScheduleRecorder, RanksAreTheOrderOnAWorker) {
 
 TEST(ScheduleRecorder, TheGraphIsThatOfARecorderOfGraphs) {
   Recorded run;
-  TiledCholesky const cholesky({.tiles = 5, .tile = 960});
+  workloads::TiledCholesky const cholesky({.tiles = 5, .tile = 960});
   run.run(cholesky);
   GraphRecorder graph;
   cholesky.submit(graph, {run.platform.home_node(), run.platform.home_in_place()});
@@ -94,7 +94,7 @@ TEST(ScheduleRecorder, ATaskThatCameBackCountsWhereItRan) {
   SimulatorOptions options;
   for (std::uint64_t task = 0; task < 20; ++task) options.faults.returns.emplace(task);
   Recorded run(options);
-  run.run(TiledCholesky({.tiles = 4, .tile = 960}));
+  run.run(workloads::TiledCholesky({.tiles = 4, .tile = 960}));
   auto const trace = run.simulator.trace();
   for (auto const& ran : trace.tasks) {
     EXPECT_EQ(Instant(run.recorder.schedule().tasks[ran.task.index()].start), ran.begin);
@@ -106,7 +106,7 @@ TEST(ScheduleRecorder, ThereIsNoScheduleOfAFailedRun) {
   options.faults.tasks.emplace(3);
   Recorded run(options);
   EXPECT_TRUE(run.recorder.schedule().tasks.empty());
-  run.run(TiledCholesky({.tiles = 3, .tile = 960}));
+  run.run(workloads::TiledCholesky({.tiles = 3, .tile = 960}));
   EXPECT_THAT(test::message_of<Error>([&] { (void)run.recorder.schedule(); }),
               HasSubstr("of 10 tasks did not run, the first is task 3 ('"));
 }

@@ -19,11 +19,11 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-void kernel(KernelCall const&) {}
+void kernel(detail::KernelCall const&) {}
 
 Schedule example() {
   Schedule schedule;
-  schedule.workers = {{"core \"0\"", WorkerKind::Cpu, "host"}, {"gpu0", WorkerKind::Device, "gpu0"}};
+  schedule.workers = {{"core \"0\"", detail::WorkerKind::Cpu, "host"}, {"gpu0", detail::WorkerKind::Device, "gpu0"}};
   schedule.codelets = {"potrf", "gemm"};
   schedule.tasks = {{0, 0, 0xffffffffffffffffU, 0, Duration(0), Duration(5)},
                     {1, 1, 1, most_schedule_rank, Duration(5), Duration(7)},
@@ -115,19 +115,19 @@ TEST(Schedule, TextThatIsNoScheduleIsRefused) {
 }
 
 TEST(Schedule, OfAGraphNamesItsTasksWithAWorker) {
-  GraphRecorder graph;
+  detail::GraphRecorder graph;
   auto const work = graph.add_codelet({.name = "work", .kernels = {kernel, kernel}});
   auto const outside = graph.add_codelet({.name = "outside", .external = true});
   auto const x = graph.add_data({.name = "x", .bytes = 8});
-  Access const accesses[] = {{x, AccessMode::ReadWrite}};
+  detail::Access const accesses[] = {{x, detail::AccessMode::ReadWrite}};
   for (auto const codelet : {work, outside, work}) {
     (void)graph.submit({.codelet = codelet, .accesses = accesses, .flops = 3});
   }
-  Machine machine;
+  detail::Machine machine;
   auto const host = machine.add_node({.name = "host"});
   machine.add_worker({.name = "cpu0", .node = host});
   auto const schedule = unplaced_schedule(machine, graph);
-  EXPECT_EQ(schedule.workers, (std::vector<ScheduleWorker>{{"cpu0", WorkerKind::Cpu, "host"}}));
+  EXPECT_EQ(schedule.workers, (std::vector<detail::ScheduleWorker>{{"cpu0", detail::WorkerKind::Cpu, "host"}}));
   EXPECT_EQ(schedule.codelets, (std::vector<std::string>{"work", "outside"}));
   ASSERT_EQ(schedule.tasks.size(), 2U);
   EXPECT_EQ(schedule.tasks[0], schedule.tasks[1]);

@@ -9,16 +9,17 @@
 namespace granary::signatures_test {
 namespace {
 
-using enum AccessMode;
+using enum detail::AccessMode;
 
-Codelet const gemm{.name = "gemm", .variant = "d"};
+detail::Codelet const gemm{.name = "gemm", .variant = "d"};
 
 struct Call {
-  TaskSignatures signatures;
+  detail::TaskSignatures signatures;
   Bytes size = 800;
-  std::uint64_t add(std::vector<Access> const& accesses, Codelet const& codelet = gemm, double flops = 1e6) {
+  std::uint64_t add(std::vector<detail::Access> const& accesses, detail::Codelet const& codelet = gemm,
+                    double flops = 1e6) {
     auto const bytes = [&](DataId) { return size; };
-    AccessList const list{std::span<Access const>(accesses)};
+    detail::AccessList const list{std::span<detail::Access const>(accesses)};
     auto const next = signatures.next(codelet, flops, list, bytes);
     EXPECT_EQ(signatures.next(codelet, flops, list, bytes), next);
     EXPECT_EQ(signatures.add(codelet, flops, list, bytes), next) << "next() is not what add() returns";
@@ -36,7 +37,7 @@ TEST(TaskSignatures, DoNotDependOnIds) {
 
 TEST(TaskSignatures, EveryPropertyCounts) {
   std::set<std::uint64_t> all;
-  std::vector<Access> const reads{{DataId(0), Read}};
+  std::vector<detail::Access> const reads{{DataId(0), Read}};
   all.insert(Call{}.add(reads));
   all.insert(Call{}.add({{DataId(0), Write}}));
   all.insert(Call{}.add({{DataId(0), ReadWrite}}));

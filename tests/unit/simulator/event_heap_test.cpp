@@ -11,25 +11,25 @@
 namespace granary {
 namespace {
 
-Instant at(long long nanoseconds) { return Instant(Duration(nanoseconds)); }
+detail::Instant at(long long nanoseconds) { return detail::Instant(Duration(nanoseconds)); }
 
 TEST(EventHeap, GivesTheEarliestFirst) {
-  EventHeap<std::string> heap;
+  detail::EventHeap<std::string> heap;
   EXPECT_TRUE(heap.empty());
   heap.push(at(30), "third");
   heap.push(at(10), "first");
   heap.push(at(20), "second");
   EXPECT_EQ(heap.next(), at(10));
-  EXPECT_EQ(heap.pop(), (std::pair<Instant, std::string>(at(10), "first")));
+  EXPECT_EQ(heap.pop(), (std::pair<detail::Instant, std::string>(at(10), "first")));
   EXPECT_EQ(heap.pop().second, "second");
   EXPECT_EQ(heap.pop().second, "third");
   EXPECT_TRUE(heap.empty());
 }
 
 TEST(EventHeap, KeepsTheOrderOfPushesWithinAnInstant) {
-  EventHeap<int> heap;
-  Random random(1);
-  std::vector<std::pair<Instant, int>> pushed;
+  detail::EventHeap<int> heap;
+  detail::Random random(1);
+  std::vector<std::pair<detail::Instant, int>> pushed;
   for (int i = 0; i < 1000; ++i) {
     auto const when = at(static_cast<long long>(random.below(20)));
     heap.push(when, i);

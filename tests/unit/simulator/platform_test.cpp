@@ -66,7 +66,7 @@ TEST(Platform, ReadsWhatItsFileSays) {
   ASSERT_EQ(machine.nodes.size(), 3U);
   EXPECT_EQ(machine.nodes[0].capacity, unbounded);
   EXPECT_EQ(machine.nodes[2].capacity, 2000U);
-  EXPECT_EQ(machine.nodes[2].kind, NodeKind::Device);
+  EXPECT_EQ(machine.nodes[2].kind, detail::NodeKind::Device);
   ASSERT_EQ(machine.links.size(), 6U);
   EXPECT_EQ(machine.links[1].from, NodeId(1));
   EXPECT_EQ(machine.links[1].latency, Duration(10000));
@@ -82,42 +82,42 @@ TEST(Platform, ReadsWhatItsFileSays) {
   EXPECT_EQ(Platform::model_of(machine.workers[4]), "slow");
   EXPECT_EQ(platform.home_node(), NodeId(0));
   EXPECT_TRUE(platform.home_in_place());
-  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 3U);
-  EXPECT_EQ(platform.workers(WorkerKind::Device), 2U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Cpu), 3U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Device), 2U);
 }
 
 TEST(Platform, InterpolatesSecondsPerFlopInTheLogarithmOfFlops) {
   auto const platform = Platform::parse(small, "x.json");
-  auto const gemm = *platform.times("gemm", Precision::Single, "fast");
+  auto const gemm = *platform.times("gemm", detail::Precision::Single, "fast");
   EXPECT_DOUBLE_EQ(gemm.seconds(1e6), 1e-5);
   EXPECT_DOUBLE_EQ(gemm.seconds(1e8), 5e-4);
   EXPECT_DOUBLE_EQ(gemm.seconds_per_flop(1e7), 7.5e-12);
   EXPECT_DOUBLE_EQ(gemm.seconds(1e5), 1e-6);
   EXPECT_DOUBLE_EQ(gemm.seconds(1e9), 5e-3);
   EXPECT_DOUBLE_EQ(gemm.seconds(0), 1e-5);
-  EXPECT_EQ(platform.kernel_time("gemm", 1e9, Precision::Single, "slow"), std::chrono::milliseconds(10));
+  EXPECT_EQ(platform.kernel_time("gemm", 1e9, detail::Precision::Single, "slow"), std::chrono::milliseconds(10));
 }
 
 TEST(Platform, DirectionsThatShareABandwidthHaveABusInCommon) {
   auto platform = Platform::find("v100x4");
-  auto const link = [&](char const* from, char const* to) -> Link const& {
+  auto const link = [&](char const* from, char const* to) -> detail::Link const& {
     auto const& machine = platform.machine;
     return *std::ranges::find_if(
-        machine.links, [&](Link const& l) { return machine[l.from].name == from && machine[l.to].name == to; });
+        machine.links, [&](detail::Link const& l) { return machine[l.from].name == from && machine[l.to].name == to; });
   };
-  EXPECT_FALSE(Machine::share_a_bus(link("host", "gpu0"), link("gpu0", "host")));
-  EXPECT_FALSE(Machine::share_a_bus(link("host", "gpu0"), link("gpu1", "host")));
-  EXPECT_FALSE(Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu3", "gpu0")));
+  EXPECT_FALSE(detail::Machine::share_a_bus(link("host", "gpu0"), link("gpu0", "host")));
+  EXPECT_FALSE(detail::Machine::share_a_bus(link("host", "gpu0"), link("gpu1", "host")));
+  EXPECT_FALSE(detail::Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu3", "gpu0")));
   double const before = platform.machine.bandwidth_alone(link("gpu0", "gpu3"));
 
   platform.share_directions();
-  EXPECT_TRUE(Machine::share_a_bus(link("host", "gpu0"), link("gpu0", "host")));
-  EXPECT_TRUE(Machine::share_a_bus(link("host", "gpu0"), link("gpu1", "host"))) << "through the same switch";
-  EXPECT_TRUE(Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu3", "gpu0")));
-  EXPECT_FALSE(Machine::share_a_bus(link("host", "gpu0"), link("gpu2", "host"))) << "another switch";
-  EXPECT_FALSE(Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu0", "gpu2")));
+  EXPECT_TRUE(detail::Machine::share_a_bus(link("host", "gpu0"), link("gpu0", "host")));
+  EXPECT_TRUE(detail::Machine::share_a_bus(link("host", "gpu0"), link("gpu1", "host"))) << "through the same switch";
+  EXPECT_TRUE(detail::Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu3", "gpu0")));
+  EXPECT_FALSE(detail::Machine::share_a_bus(link("host", "gpu0"), link("gpu2", "host"))) << "another switch";
+  EXPECT_FALSE(detail::Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu0", "gpu2")));
   EXPECT_EQ(platform.machine.bandwidth_alone(link("gpu0", "gpu3")), before);
-  Topology const valid(platform.machine);
+  detail::Topology const valid(platform.machine);
 }
 
 // A link crosses no bus twice, and no transfer becomes faster.
@@ -158,15 +158,15 @@ TEST(Platform, BusesInARowAreJoinedWithThoseOfTheOtherDirectionOnly) {
 // Machine Bunsen of the Hierarchical paper.
 TEST(Platform, BunsenIsThatOfItsPaper) {
   auto const bunsen = Platform::find("bunsen");
-  EXPECT_EQ(bunsen.workers(WorkerKind::Cpu), 16U);
-  EXPECT_EQ(bunsen.workers(WorkerKind::Device), 3U);
+  EXPECT_EQ(bunsen.workers(detail::WorkerKind::Cpu), 16U);
+  EXPECT_EQ(bunsen.workers(detail::WorkerKind::Device), 3U);
   auto const rate = [&](char const* codelet, double flops, char const* model) {
-    return flops / bunsen.times(codelet, Precision::Double, model)->seconds(flops);
+    return flops / bunsen.times(codelet, detail::Precision::Double, model)->seconds(flops);
   };
   auto const cube = [](double tile) { return tile * tile * tile; };
   // Only gemm runs on GPUs: at most 1.2 TFlop/s, and less below tiles of 1000.
   for (auto const* codelet : {"potrf", "trsm", "syrk", "getrf", "trsm_ll", "trsm_ru"})
-    EXPECT_FALSE(bunsen.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
+    EXPECT_FALSE(bunsen.times(codelet, detail::Precision::Double, "gpu").has_value()) << codelet;
   double before = 0;
   for (double const tile : {192, 384, 576, 768, 960, 1152}) {
     double const now = rate("gemm", 2 * cube(tile), "gpu");
@@ -192,12 +192,12 @@ TEST(Platform, BunsenIsThatOfItsPaper) {
 
 TEST(Platform, SpeedsAreForCodeletsThatItDoesNotName) {
   auto const platform = Platform::parse(small, "x.json");
-  EXPECT_FALSE(platform.times("potrf", Precision::Single, "fast").has_value());
-  EXPECT_DOUBLE_EQ(platform.times("stencil", Precision::Single, "fast")->seconds(1e12), 1);
-  EXPECT_DOUBLE_EQ(platform.times("gemm", Precision::Double, "cpu")->seconds(5e8), 1);
-  EXPECT_FALSE(platform.times("gemm", Precision::Double, "fast").has_value());
+  EXPECT_FALSE(platform.times("potrf", detail::Precision::Single, "fast").has_value());
+  EXPECT_DOUBLE_EQ(platform.times("stencil", detail::Precision::Single, "fast")->seconds(1e12), 1);
+  EXPECT_DOUBLE_EQ(platform.times("gemm", detail::Precision::Double, "cpu")->seconds(5e8), 1);
+  EXPECT_FALSE(platform.times("gemm", detail::Precision::Double, "fast").has_value());
   try {
-    static_cast<void>(platform.kernel_time("gemm", 1, Precision::Double, "fast"));
+    static_cast<void>(platform.kernel_time("gemm", 1, detail::Precision::Double, "fast"));
     FAIL();
   } catch (InvalidArgument const& error) {
     EXPECT_STREQ(error.what(),
@@ -206,14 +206,15 @@ TEST(Platform, SpeedsAreForCodeletsThatItDoesNotName) {
 }
 
 TEST(Platform, ComplexScalarsTakeTheTimesOfRealOnesUnlessItHasTheirOwn) {
-  auto const c = Precision::ComplexSingle;
+  auto const c = detail::Precision::ComplexSingle;
   auto const platform = Platform::parse(small, "x.json");
-  EXPECT_EQ(platform.kernel_time("gemm", 1e7, c, "fast"), platform.kernel_time("gemm", 1e7, Precision::Single, "fast"));
+  EXPECT_EQ(platform.kernel_time("gemm", 1e7, c, "fast"),
+            platform.kernel_time("gemm", 1e7, detail::Precision::Single, "fast"));
   EXPECT_TRUE(platform.names("gemm", c));
-  EXPECT_FALSE(platform.names("gemm", Precision::ComplexDouble));
-  EXPECT_DOUBLE_EQ(platform.times("gemm", Precision::ComplexDouble, "cpu")->seconds(5e8), 1);  // a speed
+  EXPECT_FALSE(platform.names("gemm", detail::Precision::ComplexDouble));
+  EXPECT_DOUBLE_EQ(platform.times("gemm", detail::Precision::ComplexDouble, "cpu")->seconds(5e8), 1);  // a speed
   EXPECT_FALSE(platform.times("potrf", c, "fast").has_value());
-  EXPECT_FALSE(platform.times("gemm", Precision::ComplexDouble, "fast").has_value());
+  EXPECT_FALSE(platform.times("gemm", detail::Precision::ComplexDouble, "fast").has_value());
 
   auto const own = Platform::parse(with("\"kernels\": {",
                                         "\"kernels\": {\"c\": {\"gemm\": {\"fast\": 4e11}}, "
@@ -221,14 +222,14 @@ TEST(Platform, ComplexScalarsTakeTheTimesOfRealOnesUnlessItHasTheirOwn) {
                                    "x.json");
   EXPECT_DOUBLE_EQ(own.times("gemm", c, "fast")->seconds(4e11), 1);
   EXPECT_FALSE(own.times("gemm", c, "cpu").has_value()) << "runs only on the models that are listed";
-  EXPECT_DOUBLE_EQ(own.times("gemm", Precision::Single, "cpu")->seconds(1e10), 1);
-  EXPECT_DOUBLE_EQ(own.times("potrf", Precision::ComplexDouble, "cpu")->seconds(1e6), 1e-3);
+  EXPECT_DOUBLE_EQ(own.times("gemm", detail::Precision::Single, "cpu")->seconds(1e10), 1);
+  EXPECT_DOUBLE_EQ(own.times("potrf", detail::Precision::ComplexDouble, "cpu")->seconds(1e6), 1e-3);
   EXPECT_EQ(Platform::parse(own.to_json(), "again").to_json(), own.to_json());
 
   auto const speeds =
       Platform::parse(with("\"fast\": {\"s\": 1e12}", "\"fast\": {\"s\": 1e12, \"c\": 2e12, \"z\": 5e11}"), "x.json");
   EXPECT_DOUBLE_EQ(speeds.times("gemm", c, "fast")->seconds(2e12), 1);
-  EXPECT_DOUBLE_EQ(speeds.times("gemm", Precision::ComplexDouble, "fast")->seconds(5e11), 1);
+  EXPECT_DOUBLE_EQ(speeds.times("gemm", detail::Precision::ComplexDouble, "fast")->seconds(5e11), 1);
   EXPECT_EQ(Platform::parse(speeds.to_json(), "again").to_json(), speeds.to_json());
   EXPECT_THAT(refusal(with("\"d\": 5e8", "\"h\": 5e8")),
               HasSubstr("'speeds.cpu.h' is 500000000.0; the field is unknown; the known ones are: s, d, c, z"));
@@ -236,10 +237,10 @@ TEST(Platform, ComplexScalarsTakeTheTimesOfRealOnesUnlessItHasTheirOwn) {
 
 TEST(Platform, HermitianUpdatesTakeTheTimesOfSymmetricOnes) {
   auto const bunsen = Platform::find("bunsen");
-  EXPECT_EQ(bunsen.kernel_time("herk", 1e9, Precision::ComplexDouble, "cpu"),
-            bunsen.kernel_time("syrk", 1e9, Precision::Double, "cpu"));
-  EXPECT_FALSE(bunsen.times("herk", Precision::ComplexDouble, "gpu").has_value());
-  EXPECT_FALSE(bunsen.names("herk", Precision::Double));
+  EXPECT_EQ(bunsen.kernel_time("herk", 1e9, detail::Precision::ComplexDouble, "cpu"),
+            bunsen.kernel_time("syrk", 1e9, detail::Precision::Double, "cpu"));
+  EXPECT_FALSE(bunsen.times("herk", detail::Precision::ComplexDouble, "gpu").has_value());
+  EXPECT_FALSE(bunsen.names("herk", detail::Precision::Double));
 }
 
 TEST(Platform, MayHaveANetwork) {
@@ -370,14 +371,14 @@ TEST(Platform, SelectsWorkersAndDropsWhatTheyDoNotNeed) {
   ASSERT_EQ(machine.buses.size(), 1U);
   EXPECT_EQ(machine.buses[0].name, "socket");
   EXPECT_FALSE(platform.home_in_place());
-  EXPECT_NO_THROW(Topology{machine});
+  EXPECT_NO_THROW(detail::Topology{machine});
 }
 
 TEST(Platform, KeepsAllOfAKindThatIsNotSelected) {
   auto platform = Platform::parse(small, "x.json");
   platform.select({}, 2);
-  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 2U);
-  EXPECT_EQ(platform.workers(WorkerKind::Device), 2U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Cpu), 2U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Device), 2U);
   platform.select(0, {});
   EXPECT_EQ(platform.machine.nodes.size(), 1U);
   EXPECT_TRUE(platform.machine.links.empty());
@@ -402,8 +403,8 @@ TEST(Platform, DividesADeviceAmongWorkers) {
   EXPECT_FALSE(platform.shared_devices);
   platform.share_devices(3);
   EXPECT_TRUE(platform.shared_devices);
-  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 3U);
-  ASSERT_EQ(platform.workers(WorkerKind::Device), 6U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Cpu), 3U);
+  ASSERT_EQ(platform.workers(detail::WorkerKind::Device), 6U);
   auto const& workers = platform.machine.workers;
   EXPECT_EQ(workers[3].name, "gpu0 0");
   EXPECT_EQ(workers[5].name, "gpu0 2");
@@ -425,26 +426,26 @@ TEST(Platform, RefusesToDivideDevicesTwiceOrInNoneOrTooMany) {
   EXPECT_EQ(test::message_of([&] { platform.share_devices(2); }),
             "the workers of platform 'small' share their devices already");
   platform.share_devices(1);  // as the file says
-  EXPECT_EQ(platform.workers(WorkerKind::Device), 4U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Device), 4U);
 }
 
 TEST(Platform, AKernelUsesThePartOfADeviceThatItsSpeedIsOfTheHighest) {
   auto const platform =
       Platform::parse(with("[[1e6, 1e-5], [1e8, 5e-4]]", "[[1e6, 4e-5], [1e8, 5e-4], [1e9, 1e-2]]"), "x.json");
-  auto const gemm = *platform.times("gemm", Precision::Single, "fast");
+  auto const gemm = *platform.times("gemm", detail::Precision::Single, "fast");
   EXPECT_DOUBLE_EQ(gemm.share(1e8), 1);
   EXPECT_DOUBLE_EQ(gemm.share(1e6), 0.125);
   EXPECT_DOUBLE_EQ(gemm.share(1e5), 0.125);
   EXPECT_DOUBLE_EQ(gemm.share(1e9), 0.5);
   EXPECT_EQ(gemm.share(0), 0);
-  EXPECT_EQ(platform.times("gemm", Precision::Single, "slow")->share(1e6), 1);
+  EXPECT_EQ(platform.times("gemm", detail::Precision::Single, "slow")->share(1e6), 1);
 }
 
 TEST(Platform, SelectionKeepsTheNodesOnTheWayToTheHome) {
   auto platform = Platform::find("xeon-disk");
   platform.select({}, 1);
   EXPECT_EQ(platform.machine.nodes.size(), 2U);
-  EXPECT_EQ(platform.machine[platform.home_node()].kind, NodeKind::Disk);
+  EXPECT_EQ(platform.machine[platform.home_node()].kind, detail::NodeKind::Disk);
 }
 
 TEST(Platform, LimitsTheMemoriesUnderPressure) {
@@ -493,8 +494,8 @@ TEST(Platform, TheExampleOfTheDocumentsIsOne) {
   auto const begin = page.find("```json\n") + 8;
   auto const platform = Platform::parse(page.substr(begin, page.find("```", begin) - begin), "docs/platforms.md");
   EXPECT_EQ(platform.machine.workers.size(), 9U);
-  EXPECT_FALSE(platform.times("potrf", Precision::Single, "device").has_value());
-  EXPECT_TRUE(platform.times("gemm", Precision::Single, "device").has_value());
+  EXPECT_FALSE(platform.times("potrf", detail::Precision::Single, "device").has_value());
+  EXPECT_TRUE(platform.times("gemm", detail::Precision::Single, "device").has_value());
 }
 
 TEST(ShippedPlatforms, AreThoseOfTheDocuments) {
@@ -510,16 +511,17 @@ TEST(ShippedPlatforms, LoadAndReachAndRunEveryLinearAlgebraCodelet) {
     auto const platform = Platform::find(name);  // checks that every node reaches every other
     EXPECT_EQ(platform.name, name);
     EXPECT_GT(platform.source.size(), 40U);
-    EXPECT_NO_THROW(Topology{platform.machine});
+    EXPECT_NO_THROW(detail::Topology{platform.machine});
     EXPECT_EQ(Platform::parse(platform.to_json(), "again").to_json(), platform.to_json());
     bool const of_hierarchical_paper =
         name == "bunsen" || name == "keeneland";  // in double precision, on GPUs gemm only
     for (std::string const codelet : {"potrf", "trsm", "syrk", "gemm", "getrf", "trsm_ll", "trsm_ru"}) {
       for (auto const& worker : platform.machine.workers) {
-        for (auto const precision : {Precision::Single, Precision::Double}) {
-          if ((name == "static2016" && precision == Precision::Double) ||  // the Static paper has single precision only
-              (of_hierarchical_paper &&
-               (precision == Precision::Single || (worker.kind == WorkerKind::Device && codelet != "gemm")))) {
+        for (auto const precision : {detail::Precision::Single, detail::Precision::Double}) {
+          if ((name == "static2016" &&
+               precision == detail::Precision::Double) ||  // the Static paper has single precision only
+              (of_hierarchical_paper && (precision == detail::Precision::Single ||
+                                         (worker.kind == detail::WorkerKind::Device && codelet != "gemm")))) {
             EXPECT_FALSE(platform.times(codelet, precision, Platform::model_of(worker)).has_value()) << codelet;
             continue;
           }
@@ -534,29 +536,32 @@ TEST(ShippedPlatforms, LoadAndReachAndRunEveryLinearAlgebraCodelet) {
 TEST(ShippedPlatforms, ReproduceTheMeasurementsThatTheyCite) {
   auto const sirocco = Platform::find("sirocco");
   double const b = 960;
-  EXPECT_NEAR(seconds(sirocco.kernel_time("gemm", 2 * b * b * b, Precision::Single, "gpu0")), 743.452e-6, 1e-9);
-  EXPECT_NEAR(seconds(sirocco.kernel_time("potrf", b * b * b / 3, Precision::Single, "gpu0")), 8456.33e-6, 1e-9);
-  EXPECT_NEAR(seconds(sirocco.kernel_time("trsm", b * b * b, Precision::Single, "cpu")), 17757.7e-6, 1e-9);
-  EXPECT_NEAR(seconds(sirocco.kernel_time("syrk", b * b * (b + 1), Precision::Single, "cpu")), 17470.1e-6, 1e-9);
-  EXPECT_NEAR(seconds(sirocco.kernel_time("getrf", 2 * b * b * b / 3, Precision::Double, "gpu0")), 56758.8e-6, 1e-9);
-  EXPECT_NEAR(seconds(sirocco.kernel_time("gemm", 2 * b * b * b, Precision::Double, "cpu")), 66592.4e-6, 1e-9);
-  EXPECT_EQ(sirocco.workers(WorkerKind::Cpu), 20U);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("gemm", 2 * b * b * b, detail::Precision::Single, "gpu0")), 743.452e-6, 1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("potrf", b * b * b / 3, detail::Precision::Single, "gpu0")), 8456.33e-6,
+              1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("trsm", b * b * b, detail::Precision::Single, "cpu")), 17757.7e-6, 1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("syrk", b * b * (b + 1), detail::Precision::Single, "cpu")), 17470.1e-6,
+              1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("getrf", 2 * b * b * b / 3, detail::Precision::Double, "gpu0")), 56758.8e-6,
+              1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("gemm", 2 * b * b * b, detail::Precision::Double, "cpu")), 66592.4e-6, 1e-9);
+  EXPECT_EQ(sirocco.workers(detail::WorkerKind::Cpu), 20U);
   ASSERT_EQ(sirocco.machine.buses.size(), 1U);
   EXPECT_NEAR(sirocco.machine.buses[0].bandwidth, 10.52e9, 1e7);
   for (auto const& link : sirocco.machine.links) EXPECT_THAT(link.buses, ElementsAre(0));
 
   auto const mirage = Platform::find("mirage");
-  EXPECT_EQ(mirage.workers(WorkerKind::Cpu), 9U);
-  EXPECT_EQ(mirage.workers(WorkerKind::Device), 3U);
-  EXPECT_NEAR(seconds(mirage.kernel_time("potrf", b * b * b / 3, Precision::Single, "gpu1")), 5557.01e-6, 1e-9);
+  EXPECT_EQ(mirage.workers(detail::WorkerKind::Cpu), 9U);
+  EXPECT_EQ(mirage.workers(detail::WorkerKind::Device), 3U);
+  EXPECT_NEAR(seconds(mirage.kernel_time("potrf", b * b * b / 3, detail::Precision::Single, "gpu1")), 5557.01e-6, 1e-9);
 }
 
 // Table I of the Static paper; core times are those of the same machine in StarPU.
 TEST(ShippedPlatforms, TheNodeOfTheStaticPaperHasItsAccelerationsAndNoTransfers) {
   auto const platform = Platform::find("static2016");
   auto const mirage = Platform::find("mirage");
-  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 9U);
-  EXPECT_EQ(platform.workers(WorkerKind::Device), 3U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Cpu), 9U);
+  EXPECT_EQ(platform.workers(detail::WorkerKind::Device), 3U);
   EXPECT_EQ(platform.machine.nodes.size(), 1U);
   EXPECT_EQ(platform.depth, 0U);
   double const b = 960;
@@ -566,7 +571,7 @@ TEST(ShippedPlatforms, TheNodeOfTheStaticPaperHasItsAccelerationsAndNoTransfers)
                                                                {"gemm", {2 * b * b * b, 29}}};
   for (auto const& [codelet, expected] : table) {
     auto const on = [&](Platform const& p, char const* model) {
-      return seconds(p.kernel_time(codelet, expected.first, Precision::Single, model));
+      return seconds(p.kernel_time(codelet, expected.first, detail::Precision::Single, model));
     };
     EXPECT_EQ(on(platform, "cpu"), on(mirage, "cpu")) << codelet;
     EXPECT_NEAR(on(platform, "cpu") / on(platform, "gpu"), expected.second, 1e-5) << codelet;
@@ -585,7 +590,8 @@ TEST(ShippedPlatforms, V100NodesShareTwoSwitches) {
 }
 
 // What the two nodes of the LAHeteroprio paper must have in common with their sources.
-double rate(Platform const& platform, char const* codelet, double flops, Precision precision, char const* model) {
+double rate(Platform const& platform, char const* codelet, double flops, detail::Precision precision,
+            char const* model) {
   return flops / seconds(platform.kernel_time(codelet, flops, precision, model));
 }
 
@@ -594,24 +600,25 @@ double cube(double n) { return n * n * n; }
 TEST(LaheteroprioPlatforms, ReachTheRatesThatTheySay) {
   auto const k40 = Platform::find("k40x4");
   auto const p100 = Platform::find("p100x2");
-  auto const gemm = [](Platform const& platform, double n, Precision precision, char const* model) {
+  auto const gemm = [](Platform const& platform, double n, detail::Precision precision, char const* model) {
     return rate(platform, "gemm", 2 * cube(n), precision, model) / 1e9;
   };
-  EXPECT_NEAR(gemm(k40, 1440, Precision::Double, "gpu"), 1053, 1);  // of 1430: StarPU's measurements, mean of four
-  EXPECT_NEAR(gemm(k40, 960, Precision::Single, "gpu"), 2361, 1);
-  EXPECT_NEAR(gemm(k40, 384, Precision::Double, "gpu"), 746, 40);  // cuBLAS 7.0, though at boost clock
-  EXPECT_NEAR(gemm(k40, 960, Precision::Double, "cpu"), 26.6, 0.1);
-  EXPECT_NEAR(gemm(p100, 1024, Precision::Single, "gpu"), 5990, 1);
-  EXPECT_NEAR(gemm(p100, 4096, Precision::Double, "gpu"), 0.93 * 4700, 20);
-  EXPECT_NEAR(gemm(p100, 960, Precision::Double, "cpu"), 26.6 * 2.1 / 2.5, 0.1);
+  EXPECT_NEAR(gemm(k40, 1440, detail::Precision::Double, "gpu"), 1053,
+              1);  // of 1430: StarPU's measurements, mean of four
+  EXPECT_NEAR(gemm(k40, 960, detail::Precision::Single, "gpu"), 2361, 1);
+  EXPECT_NEAR(gemm(k40, 384, detail::Precision::Double, "gpu"), 746, 40);  // cuBLAS 7.0, though at boost clock
+  EXPECT_NEAR(gemm(k40, 960, detail::Precision::Double, "cpu"), 26.6, 0.1);
+  EXPECT_NEAR(gemm(p100, 1024, detail::Precision::Single, "gpu"), 5990, 1);
+  EXPECT_NEAR(gemm(p100, 4096, detail::Precision::Double, "gpu"), 0.93 * 4700, 20);
+  EXPECT_NEAR(gemm(p100, 960, detail::Precision::Double, "cpu"), 26.6 * 2.1 / 2.5, 0.1);
 }
 
 TEST(LaheteroprioPlatforms, SmallKernelsDoNotFillAGpuAndLargerOnesOfFactorizationsComeNearerToGemm) {
   auto const k40 = Platform::find("k40x4");
   auto const p100 = Platform::find("p100x2");
   auto const block = 2 * cube(384);
-  EXPECT_NEAR(k40.times("ldlt_update", Precision::Double, "gpu")->share(block), 0.7, 0.05);
-  EXPECT_NEAR(p100.times("ldlt_update", Precision::Double, "gpu")->share(block), 0.22, 0.05);
+  EXPECT_NEAR(k40.times("ldlt_update", detail::Precision::Double, "gpu")->share(block), 0.7, 0.05);
+  EXPECT_NEAR(p100.times("ldlt_update", detail::Precision::Double, "gpu")->share(block), 0.22, 0.05);
   struct Case {
     char const* codelet;
     double flops;   // of order 1
@@ -621,8 +628,8 @@ TEST(LaheteroprioPlatforms, SmallKernelsDoNotFillAGpuAndLargerOnesOfFactorizatio
   for (auto const& [codelet, flops, at_960, at_1920] :
        {Case{"trsm", 1, 0.33, 0.69}, {"potrf", 1.0 / 3, 0.04, 0.15}, {"getrf", 2.0 / 3, 0.05, 0.14}}) {
     auto const fraction = [&](double n) {
-      return rate(k40, codelet, flops * cube(n), Precision::Double, "gpu") /
-             rate(k40, "gemm", 2 * cube(n), Precision::Double, "gpu");
+      return rate(k40, codelet, flops * cube(n), detail::Precision::Double, "gpu") /
+             rate(k40, "gemm", 2 * cube(n), detail::Precision::Double, "gpu");
     };
     EXPECT_NEAR(fraction(960) / at_960, 1, 0.4) << codelet;
     EXPECT_NEAR(fraction(1920) / at_1920, 1, 0.4) << codelet;
@@ -635,21 +642,21 @@ TEST(LaheteroprioPlatforms, RunOnGpusWhatThePaperRunsThere) {
     auto const platform = Platform::find(name);
     for (auto const* codelet :
          {"ldlt_assemble", "ldlt_factor", "ldlt_solve", "qr_init", "qr_tile_assemble", "qr_geqrt"}) {
-      EXPECT_FALSE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
-      EXPECT_TRUE(platform.times(codelet, Precision::Double, "cpu").has_value()) << codelet;
+      EXPECT_FALSE(platform.times(codelet, detail::Precision::Double, "gpu").has_value()) << codelet;
+      EXPECT_TRUE(platform.times(codelet, detail::Precision::Double, "cpu").has_value()) << codelet;
     }
     for (auto const* codelet : {"ldlt_update", "qr_assemble", "qr_panel", "qr_update", "qr_gemqrt", "qr_tpqrt",
                                 "qr_tpmqrt", "stencil_update"}) {
-      EXPECT_TRUE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
+      EXPECT_TRUE(platform.times(codelet, detail::Precision::Double, "gpu").has_value()) << codelet;
     }
     // A slice of 1024 x 1024 x 16 cells has as many as StarPU's block of 256^3.
     auto const slice = 10 * cube(256);
-    auto const core = rate(platform, "stencil_update", slice, Precision::Double, "cpu");
-    auto const gpu = rate(platform, "stencil_update", slice, Precision::Double, "gpu");
+    auto const core = rate(platform, "stencil_update", slice, detail::Precision::Double, "cpu");
+    auto const gpu = rate(platform, "stencil_update", slice, detail::Precision::Double, "gpu");
     bool const k40 = platform.name == "k40x4";
     EXPECT_NEAR(gpu / core, k40 ? 16.4 : 16.4 * 732 / 288 * 2.5 / 2.1, 0.1);
-    EXPECT_EQ(platform.workers(WorkerKind::Cpu), 24U);
-    EXPECT_EQ(platform.workers(WorkerKind::Device), k40 ? 4U : 2U);
+    EXPECT_EQ(platform.workers(detail::WorkerKind::Cpu), 24U);
+    EXPECT_EQ(platform.workers(detail::WorkerKind::Device), k40 ? 4U : 2U);
   }
 }
 

@@ -19,13 +19,13 @@ double flops_of(std::string const& codelet, double b) {
   return b * b * b;
 }
 
-double milliseconds_of(Platform const& platform, std::string const& codelet, double b, Precision precision,
+double milliseconds_of(Platform const& platform, std::string const& codelet, double b, detail::Precision precision,
                        char const* model = "gpu") {
   return 1e3 * seconds(platform.kernel_time(codelet, flops_of(codelet, b), precision, model));
 }
 
 // The fraction of the rate of gemm on tiles of the same size.
-double fraction(Platform const& platform, std::string const& codelet, double b, Precision precision,
+double fraction(Platform const& platform, std::string const& codelet, double b, detail::Precision precision,
                 char const* model = "gpu") {
   return flops_of(codelet, b) / milliseconds_of(platform, codelet, b, precision, model) /
          (flops_of("gemm", b) / milliseconds_of(platform, "gemm", b, precision, model));
@@ -35,13 +35,13 @@ struct Published {
   char const* platform;
   char const* codelet;
   double order;
-  Precision precision;
+  detail::Precision precision;
   double milliseconds;
 };
 
 TEST(PublishedPlatforms, HaveThePublishedTimes) {
-  auto const s = Precision::Single;
-  auto const d = Precision::Double;
+  auto const s = detail::Precision::Single;
+  auto const d = detail::Precision::Double;
   for (auto const& [name, codelet, order, precision, published] : std::initializer_list<Published>{
            // Table 1 of the DARTS paper
            {"v100x1", "gemm", 2880, s, 2 * 2.880 * 2.880 * 2.880 / 14},
@@ -74,14 +74,14 @@ TEST(PublishedPlatforms, HaveThePublishedTimes) {
 }
 
 TEST(PublishedPlatforms, AFactorizationWithoutPivotingIsNotSlowerThanOneWithPivoting) {
-  EXPECT_LE(milliseconds_of(Platform::find("v100x1"), "getrf", 4096, Precision::Single), 41);
-  EXPECT_LE(milliseconds_of(Platform::find("a100x1"), "getrf", 4096, Precision::Single), 44);
+  EXPECT_LE(milliseconds_of(Platform::find("v100x1"), "getrf", 4096, detail::Precision::Single), 41);
+  EXPECT_LE(milliseconds_of(Platform::find("a100x1"), "getrf", 4096, detail::Precision::Single), 44);
 }
 
 TEST(PublishedPlatforms, SmallTilesAndFactorizationsAreSlowerOnGpus) {
   for (char const* name : {"v100x1", "v100x2", "v100x4", "a100x1", "a100x4", "p100", "h200x1", "h200x8", "gh200"}) {
     auto const platform = Platform::find(name);
-    for (auto const precision : {Precision::Single, Precision::Double}) {
+    for (auto const precision : {detail::Precision::Single, detail::Precision::Double}) {
       for (auto const* codelet : {"potrf", "getrf", "trsm", "trsm_ll", "trsm_ru"}) {
         double last = 0;
         for (double const b : {960, 1440, 1920, 2400, 2880}) {
@@ -104,8 +104,10 @@ TEST(PublishedPlatforms, OnACoreOnlyTheFactorizationOfSmallTilesIsSlow) {
     auto const platform = Platform::find(name);
     for (double const b : {960, 1920, 2880}) {
       for (auto const* codelet : {"potrf", "getrf", "trsm", "trsm_ll", "trsm_ru"}) {
-        EXPECT_GE(fraction(platform, codelet, b, Precision::Double, "cpu"), 0.74) << name << " " << codelet << " " << b;
-        EXPECT_LE(fraction(platform, codelet, b, Precision::Double, "cpu"), 1) << name << " " << codelet << " " << b;
+        EXPECT_GE(fraction(platform, codelet, b, detail::Precision::Double, "cpu"), 0.74)
+            << name << " " << codelet << " " << b;
+        EXPECT_LE(fraction(platform, codelet, b, detail::Precision::Double, "cpu"), 1)
+            << name << " " << codelet << " " << b;
       }
     }
   }
@@ -114,10 +116,10 @@ TEST(PublishedPlatforms, OnACoreOnlyTheFactorizationOfSmallTilesIsSlow) {
 // Section VI of the Hierarchical paper: 59 TFlop/s are 60.5 % of the DGEMM peak of 64 nodes.
 TEST(PublishedPlatforms, KeenelandHasTheDgemmPeakOfItsPaper) {
   auto const keeneland = Platform::find("keeneland");
-  EXPECT_EQ(keeneland.workers(WorkerKind::Cpu), 16U);
-  EXPECT_EQ(keeneland.workers(WorkerKind::Device), 3U);
+  EXPECT_EQ(keeneland.workers(detail::WorkerKind::Cpu), 16U);
+  EXPECT_EQ(keeneland.workers(detail::WorkerKind::Device), 3U);
   auto const rate = [&](double tile, char const* model) {
-    return flops_of("gemm", tile) / milliseconds_of(keeneland, "gemm", tile, Precision::Double, model) / 1e6;
+    return flops_of("gemm", tile) / milliseconds_of(keeneland, "gemm", tile, detail::Precision::Double, model) / 1e6;
   };
   EXPECT_NEAR(3 * rate(1536, "gpu") + 16 * rate(1536, "cpu"), 59000 / 0.605 / 64, 10);
   EXPECT_LT(rate(1536, "gpu"), 0.61 * 665.6);
@@ -127,15 +129,15 @@ TEST(PublishedPlatforms, KeenelandHasTheDgemmPeakOfItsPaper) {
     before = rate(tile, "gpu");
   }
   // An M2090 at a tile of 960 sqrt(16/14) reaches the part of its peak that an M2070 reaches at 960.
-  auto const m2070 =
-      flops_of("gemm", 960) / milliseconds_of(Platform::find("mirage"), "gemm", 960, Precision::Double, "gpu2") / 1e6;
+  auto const m2070 = flops_of("gemm", 960) /
+                     milliseconds_of(Platform::find("mirage"), "gemm", 960, detail::Precision::Double, "gpu2") / 1e6;
   EXPECT_NEAR(rate(960 * std::sqrt(16.0 / 14), "gpu") / 665.6, m2070 / 515.2, 0.005);
   // Only gemm runs on GPUs; cores are those of bunsen, with the same peak.
   auto const bunsen = Platform::find("bunsen");
   for (auto const* codelet : {"potrf", "trsm", "syrk", "getrf", "trsm_ll", "trsm_ru"}) {
-    EXPECT_FALSE(keeneland.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
-    EXPECT_EQ(keeneland.kernel_time(codelet, 1e8, Precision::Double, "cpu"),
-              bunsen.kernel_time(codelet, 1e8, Precision::Double, "cpu"))
+    EXPECT_FALSE(keeneland.times(codelet, detail::Precision::Double, "gpu").has_value()) << codelet;
+    EXPECT_EQ(keeneland.kernel_time(codelet, 1e8, detail::Precision::Double, "cpu"),
+              bunsen.kernel_time(codelet, 1e8, detail::Precision::Double, "cpu"))
         << codelet;
   }
   EXPECT_EQ(keeneland.depth, bunsen.depth);
@@ -153,10 +155,11 @@ TEST(PublishedPlatforms, TwoV100ShareTheBandwidthOfOne) {
   auto const platform = Platform::find("v100x4");
   auto const& machine = platform.machine;
   for (auto const& link : machine.links) {
-    if (machine[link.from].kind != NodeKind::Host) continue;
+    if (machine[link.from].kind != detail::NodeKind::Host) continue;
     EXPECT_EQ(machine.bandwidth_alone(link), 12e9);
-    EXPECT_EQ(
-        std::ranges::count_if(machine.links, [&](Link const& other) { return Machine::share_a_bus(link, other); }), 2)
+    EXPECT_EQ(std::ranges::count_if(
+                  machine.links, [&](detail::Link const& other) { return detail::Machine::share_a_bus(link, other); }),
+              2)
         << machine[link.to].name;
   }
 }

@@ -9,10 +9,10 @@
 namespace granary::shared_processors_test {
 namespace {
 
-Instant at(long long nanoseconds) { return Instant(Duration(nanoseconds)); }
+detail::Instant at(long long nanoseconds) { return detail::Instant(Duration(nanoseconds)); }
 
 /// Lets all tasks end; returns the times, in nanoseconds, by worker.
-std::map<std::uint32_t, long long> ends(SharedProcessors& processors) {
+std::map<std::uint32_t, long long> ends(detail::SharedProcessors& processors) {
   std::map<std::uint32_t, long long> found;
   while (auto const next = processors.next_end()) {
     for (auto const& [worker, start] : processors.advance(*next)) {
@@ -25,65 +25,65 @@ std::map<std::uint32_t, long long> ends(SharedProcessors& processors) {
 using Ends = std::map<std::uint32_t, long long>;
 
 TEST(SharedProcessors, AreIdleAtFirst) {
-  SharedProcessors processors;
+  detail::SharedProcessors processors;
   EXPECT_FALSE(processors.next_end().has_value());
   EXPECT_TRUE(processors.advance(at(5)).empty());
 }
 
 TEST(SharedProcessors, AStoppedTaskLeavesItsPartToTheOthers) {
-  SharedProcessors processors;
-  processors.start(WorkerId(0), NodeId(0), 1, Duration(1000), at(0));
-  processors.start(WorkerId(1), NodeId(0), 1, Duration(1000), at(0));
-  processors.stop(WorkerId(1), at(500));
+  detail::SharedProcessors processors;
+  processors.start(detail::WorkerId(0), NodeId(0), 1, Duration(1000), at(0));
+  processors.start(detail::WorkerId(1), NodeId(0), 1, Duration(1000), at(0));
+  processors.stop(detail::WorkerId(1), at(500));
   EXPECT_EQ(ends(processors), (Ends{{0, 1250}}));
-  processors.stop(WorkerId(1), at(2000));
+  processors.stop(detail::WorkerId(1), at(2000));
   EXPECT_FALSE(processors.next_end().has_value());
 }
 
 TEST(SharedProcessors, ATaskAloneTakesItsTime) {
-  SharedProcessors processors;
-  processors.start(WorkerId(3), NodeId(1), 1, Duration(1000), at(100));
+  detail::SharedProcessors processors;
+  processors.start(detail::WorkerId(3), NodeId(1), 1, Duration(1000), at(100));
   EXPECT_EQ(processors.next_end(), at(1100));
   auto const& ended = processors.advance(at(1100));
   ASSERT_EQ(ended.size(), 1U);
-  EXPECT_EQ(ended[0].worker, WorkerId(3));
+  EXPECT_EQ(ended[0].worker, detail::WorkerId(3));
   EXPECT_EQ(ended[0].start, at(100));
 }
 
 TEST(SharedProcessors, LargeTasksTakeTurnsAndSmallOnesDoNot) {
-  SharedProcessors processors;
-  processors.start(WorkerId(0), NodeId(1), 1, Duration(1000), at(0));
-  processors.start(WorkerId(1), NodeId(1), 1, Duration(1000), at(0));
-  processors.start(WorkerId(2), NodeId(2), 0.5, Duration(1000), at(0));
-  processors.start(WorkerId(3), NodeId(2), 0.5, Duration(1000), at(0));
+  detail::SharedProcessors processors;
+  processors.start(detail::WorkerId(0), NodeId(1), 1, Duration(1000), at(0));
+  processors.start(detail::WorkerId(1), NodeId(1), 1, Duration(1000), at(0));
+  processors.start(detail::WorkerId(2), NodeId(2), 0.5, Duration(1000), at(0));
+  processors.start(detail::WorkerId(3), NodeId(2), 0.5, Duration(1000), at(0));
   EXPECT_EQ(ends(processors), (Ends{{0, 2000}, {1, 2000}, {2, 1000}, {3, 1000}}));
 }
 
 // From 400 on three halves slow down by 1.5; the first, of which 600 are left, ends at 1300, and the third, with 400
 // left, at 1700.
 TEST(SharedProcessors, RatesChangeWithStartsAndEnds) {
-  SharedProcessors processors;
-  processors.start(WorkerId(0), NodeId(0), 0.5, Duration(1000), at(0));
-  processors.start(WorkerId(1), NodeId(0), 0.5, Duration(1000), at(0));
-  processors.start(WorkerId(2), NodeId(0), 0.5, Duration(1000), at(400));
+  detail::SharedProcessors processors;
+  processors.start(detail::WorkerId(0), NodeId(0), 0.5, Duration(1000), at(0));
+  processors.start(detail::WorkerId(1), NodeId(0), 0.5, Duration(1000), at(0));
+  processors.start(detail::WorkerId(2), NodeId(0), 0.5, Duration(1000), at(400));
   EXPECT_EQ(ends(processors), (Ends{{0, 1300}, {1, 1300}, {2, 1700}}));
 }
 
 TEST(SharedProcessors, TasksWithoutDurationEndAtOnce) {
-  SharedProcessors processors;
-  processors.start(WorkerId(0), NodeId(0), 1, Duration(0), at(7));
-  processors.start(WorkerId(1), NodeId(0), 1, Duration(10), at(7));
+  detail::SharedProcessors processors;
+  processors.start(detail::WorkerId(0), NodeId(0), 1, Duration(0), at(7));
+  processors.start(detail::WorkerId(1), NodeId(0), 1, Duration(10), at(7));
   EXPECT_EQ(ends(processors), (Ends{{0, 7}, {1, 17}}));
 }
 
 // Whatever starts when: a full processor does one second of work per second, and no task is faster than alone.
 TEST(SharedProcessors, NeitherLoseNorGainTime) {
-  Random random(17);
+  detail::Random random(17);
   for (int round = 0; round < 50; ++round) {
-    SharedProcessors processors;
-    std::map<WorkerId, Duration> alone;  // of the tasks that run
+    detail::SharedProcessors processors;
+    std::map<detail::WorkerId, Duration> alone;  // of the tasks that run
     Duration work{0};
-    Instant now{};
+    detail::Instant now{};
     auto const advance = [&] {
       now = *processors.next_end();
       for (auto const& [worker, start] : processors.advance(now)) {
@@ -94,12 +94,12 @@ TEST(SharedProcessors, NeitherLoseNorGainTime) {
     for (std::uint32_t w = 0; w < 20; ++w) {
       if (alone.size() > 1 && random.chance(0.5)) advance();
       if (auto const next = processors.next_end()) now += Duration(random.between(0, (*next - now).count()));
-      alone[WorkerId(w)] = Duration(random.between(1000, 1000000));
-      work += alone[WorkerId(w)];
-      processors.start(WorkerId(w), NodeId(0), 1, alone[WorkerId(w)], now);
+      alone[detail::WorkerId(w)] = Duration(random.between(1000, 1000000));
+      work += alone[detail::WorkerId(w)];
+      processors.start(detail::WorkerId(w), NodeId(0), 1, alone[detail::WorkerId(w)], now);
     }
     while (processors.next_end()) advance();
-    EXPECT_NEAR(static_cast<double>((now - Instant{}).count()), static_cast<double>(work.count()), 40) << round;
+    EXPECT_NEAR(static_cast<double>((now - detail::Instant{}).count()), static_cast<double>(work.count()), 40) << round;
   }
 }
 

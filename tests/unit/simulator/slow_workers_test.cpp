@@ -11,19 +11,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Machine two_cores() {
-  Machine machine;
+detail::Machine two_cores() {
+  detail::Machine machine;
   auto const host = machine.add_node({.name = "host"});
   machine.add_worker({.name = "core 0", .node = host});
   machine.add_worker({.name = "core 1", .node = host});
   return machine;
 }
-Instant at(Duration since_start) { return Instant(since_start); }
+detail::Instant at(Duration since_start) { return detail::Instant(since_start); }
 
 TEST(SlowWorkers, ChangeTheirSpeedDuringAKernelAsOftenAsTheyShall) {
-  WorkerId const core(1);
-  SlowWorkers const slow(two_cores(), {{SlowWorkers::From{core, 4, at(20s)}, SlowWorkers::From{core, 2, at(10s)},
-                                        SlowWorkers::From{core, 1, at(30s)}}});
+  detail::WorkerId const core(1);
+  detail::SlowWorkers const slow(
+      two_cores(), {{detail::SlowWorkers::From{core, 4, at(20s)}, detail::SlowWorkers::From{core, 2, at(10s)},
+                     detail::SlowWorkers::From{core, 1, at(30s)}}});
   EXPECT_EQ(slow.slowed(core, at(0s), 10s), 10s);
   EXPECT_EQ(slow.slowed(core, at(0s), 11s), 12s);
   // 5 s done at 10 s, 10 at 20 s, 12.5 at 30 s.
@@ -31,13 +32,13 @@ TEST(SlowWorkers, ChangeTheirSpeedDuringAKernelAsOftenAsTheyShall) {
   EXPECT_EQ(slow.slowed(core, at(12s), 3s), 6s);
   EXPECT_EQ(slow.slowed(core, at(22s), 1s), 4s);
   EXPECT_EQ(slow.slowed(core, at(31s), 7s), 7s);
-  EXPECT_EQ(slow.slowed(WorkerId(0), at(15s), 7s), 7s);
-  EXPECT_EQ(SlowWorkers().slowed(core, at(15s), 7s), 7s);
+  EXPECT_EQ(slow.slowed(detail::WorkerId(0), at(15s), 7s), 7s);
+  EXPECT_EQ(detail::SlowWorkers().slowed(core, at(15s), 7s), 7s);
 }
 
 TEST(SlowWorkers, AreNeverFasterThanTheTimesBeforeAndAfterTheChange) {
-  WorkerId const core(0);
-  SlowWorkers const slow(two_cores(), {{SlowWorkers::From{core, 3, at(10s)}}});
+  detail::WorkerId const core(0);
+  detail::SlowWorkers const slow(two_cores(), {{detail::SlowWorkers::From{core, 3, at(10s)}}});
   for (auto start = 0ms; start < 12s; start += 7ms) {
     auto const time = slow.slowed(core, at(start), 3s);
     EXPECT_GE(time, 3s);
@@ -48,9 +49,11 @@ TEST(SlowWorkers, AreNeverFasterThanTheTimesBeforeAndAfterTheChange) {
 
 TEST(SlowWorkers, AreRefusedWithImpossibleFactorsAndNumbers) {
   for (double const factor : {0.0, -1.0, 1e4, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THROW(SlowWorkers(two_cores(), {{SlowWorkers::From{WorkerId(0), factor, at(0s)}}}), InvalidArgument);
+    EXPECT_THROW(detail::SlowWorkers(two_cores(), {{detail::SlowWorkers::From{detail::WorkerId(0), factor, at(0s)}}}),
+                 InvalidArgument);
   }
-  EXPECT_THROW(SlowWorkers(two_cores(), {{SlowWorkers::From{WorkerId(2), 2, at(0s)}}}), InvalidArgument);
+  EXPECT_THROW(detail::SlowWorkers(two_cores(), {{detail::SlowWorkers::From{detail::WorkerId(2), 2, at(0s)}}}),
+               InvalidArgument);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
+detail::Instant at(std::int64_t ns) { return detail::Instant(Duration(ns)); }
 
 std::string write(Trace const& trace) {
   auto const path = std::filesystem::path(testing::TempDir()) / "granary_html_report_test.html";
@@ -70,18 +70,18 @@ std::vector<std::int64_t> column(std::string const& page, std::string const& id)
 Trace small_trace() {
   Trace trace;
   auto const host = trace.machine.add_node({.name = "host"});
-  auto const device = trace.machine.add_node({.name = "gpu", .kind = NodeKind::Device, .capacity = 64_MiB});
+  auto const device = trace.machine.add_node({.name = "gpu", .kind = detail::NodeKind::Device, .capacity = 64_MiB});
   trace.machine.add_link_pair(host, device, 1e9);
-  trace.machine.add_worker({.name = "gpu", .node = device, .kind = WorkerKind::Device});
+  trace.machine.add_worker({.name = "gpu", .node = device, .kind = detail::WorkerKind::Device});
   trace.machine.add_worker({.name = "cpu", .node = host});
   trace.codelets = {"potrf", "gemm"};
   trace.data.push_back({.name = "A(0, 1)", .bytes = 4096, .position = {.row = 0, .column = 1}});
   auto const add = [&](std::uint64_t id, std::uint32_t worker, std::int64_t begin, std::int64_t end) {
-    TraceTask task;
+    detail::TraceTask task;
     task.task = TaskId(id);
-    task.codelet = CodeletId(static_cast<std::uint32_t>(id % 2));
-    task.worker = WorkerId(worker);
-    task.data = id == 2 ? TraceTask::no_data : 0;
+    task.codelet = detail::CodeletId(static_cast<std::uint32_t>(id % 2));
+    task.worker = detail::WorkerId(worker);
+    task.data = id == 2 ? detail::TraceTask::no_data : 0;
     task.index = {static_cast<std::int32_t>(id), -1, 70'000};
     task.issued = at(begin - 5);
     task.begin = at(begin);
@@ -94,11 +94,11 @@ Trace small_trace() {
   add(2, 0, 3'600'000'000'000, 3'600'000'000'010);  // after one hour
   add(1, 0, 50, 90);
   trace.transfers.push_back({.data = 0,
-                             .link = LinkId(1),
+                             .link = detail::LinkId(1),
                              .bytes = 5'000'000'000,
                              .begin = at(10),
                              .end = at(30),
-                             .why = TraceTransfer::Why::WriteBack,
+                             .why = detail::TraceTransfer::Why::WriteBack,
                              .failed = true});
   trace.memory = {{at(10), NodeId(1), 4096}, {at(40), NodeId(1), 0}};
   trace.booked = {{at(10), NodeId(0), 96, 100}, {at(40), NodeId(0), 0}};
@@ -151,7 +151,7 @@ TEST(HtmlReport, HeaderHoldsTheMachineAndWhatWasSaidOfTheRun) {
 TEST(HtmlReport, CodeletsOfOneNameAreOne) {
   auto trace = small_trace();
   trace.codelets = {"gemm", "trsm", "gemm"};
-  trace.tasks[1].codelet = CodeletId(2);
+  trace.tasks[1].codelet = detail::CodeletId(2);
   auto const page = write(trace);
   EXPECT_EQ(nlohmann::json::parse(element(page, "report-header"))["codelets"], nlohmann::json({"gemm", "trsm"}));
   EXPECT_THAT(column(page, "tasks-codelet"), ElementsAre(1, 0, 0));
@@ -175,7 +175,7 @@ TEST(HtmlReport, HeaderTellsMeasuredBoundsAndThoseOfEachMemory) {
 
 TEST(HtmlReport, HeaderTellsTheProcessOfEachNode) {
   auto one = small_trace();
-  auto const peers = one.machine.add_node({.name = "other processes", .kind = NodeKind::Peers});
+  auto const peers = one.machine.add_node({.name = "other processes", .kind = detail::NodeKind::Peers});
   one.machine.add_link({.from = peers, .to = NodeId(0)});
   auto const header = nlohmann::json::parse(element(write(trace_of_processes({one, one})), "report-header"));
   EXPECT_EQ(header["processes"], 2);

@@ -14,7 +14,7 @@ using testing::Pair;
 // Three memories, each with a worker; the last one is not a device's.
 Trace three_workers() {
   Trace trace;
-  for (auto const kind : {NodeKind::Device, NodeKind::Device, NodeKind::Host}) {
+  for (auto const kind : {detail::NodeKind::Device, detail::NodeKind::Device, detail::NodeKind::Host}) {
     auto const node = trace.machine.add_node({.name = "m" + std::to_string(trace.machine.nodes.size()), .kind = kind});
     trace.machine.add_worker({.name = "w", .node = node});
   }
@@ -22,9 +22,9 @@ Trace three_workers() {
 }
 
 void add_task(Trace& trace, std::uint64_t id, std::uint32_t worker, double flops) {
-  TraceTask task;
+  detail::TraceTask task;
   task.task = TaskId(id);
-  task.worker = WorkerId(worker);
+  task.worker = detail::WorkerId(worker);
   task.flops = flops;
   trace.tasks.push_back(task);
 }

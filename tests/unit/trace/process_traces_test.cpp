@@ -12,25 +12,26 @@ namespace {
 
 using testing::ElementsAre;
 
-Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
+detail::Instant at(std::int64_t ns) { return detail::Instant(Duration(ns)); }
 
 // A process with a bus, two nodes and the node of the others, one worker, and one event of each kind from `start` on.
 Trace process(std::int64_t start) {
   Trace trace;
   auto& machine = trace.machine;
   auto const host = machine.add_node({.name = "host"});
-  auto const gpu = machine.add_node({.name = "gpu", .kind = NodeKind::Device, .capacity = 64});
-  auto const peers = machine.add_node({.name = "other processes", .kind = NodeKind::Peers});
+  auto const gpu = machine.add_node({.name = "gpu", .kind = detail::NodeKind::Device, .capacity = 64});
+  auto const peers = machine.add_node({.name = "other processes", .kind = detail::NodeKind::Peers});
   machine.add_link_pair(host, gpu, 1e9, Duration(0), 1, {machine.add_bus({.name = "pcie"})});  // links 0 and 1
   machine.add_link_pair(peers, host, 1e9);                                                     // 2 and 3
-  machine.add_worker({.name = "gpu", .node = gpu, .kind = WorkerKind::Device});
+  machine.add_worker({.name = "gpu", .node = gpu, .kind = detail::WorkerKind::Device});
   trace.codelets = {"gemm"};
   trace.data = {{"A", 8, {}}, {"B", 16, {}}};
-  trace.tasks = {{TaskId(7), CodeletId(0), WorkerId(0), 1, no_index, at(start), at(start), at(start + 10), 40},
-                 {TaskId(8), CodeletId(0), WorkerId(0), TraceTask::no_data, no_index, at(start), at(start + 10),
-                  at(start + 30), 40}};
-  trace.transfers = {{0, LinkId(2), 8, at(start), at(start + 5)}};
-  trace.evictions = {{0, gpu, 8, at(start + 6), EvictionReason::Policy, false}};
+  trace.tasks = {{TaskId(7), detail::CodeletId(0), detail::WorkerId(0), 1, detail::no_index, at(start), at(start),
+                  at(start + 10), 40},
+                 {TaskId(8), detail::CodeletId(0), detail::WorkerId(0), detail::TraceTask::no_data, detail::no_index,
+                  at(start), at(start + 10), at(start + 30), 40}};
+  trace.transfers = {{0, detail::LinkId(2), 8, at(start), at(start + 5)}};
+  trace.evictions = {{0, gpu, 8, at(start + 6), detail::EvictionReason::Policy, false}};
   trace.memory = {{at(start), gpu, 8}, {at(start + 6), gpu, 0}};
   trace.booked = {{at(start + 5), gpu, 8}};
   trace.end = at(start + 30);
@@ -43,15 +44,15 @@ TEST(ProcessTraces, IdsAndNamesAreThoseOfTheirProcess) {
   EXPECT_EQ(trace.processes(), 2U);
   EXPECT_THAT(trace.process_of_node, ElementsAre(0, 0, 0, 1, 1, 1));
   EXPECT_EQ(trace.process_of(NodeId(3)), 1U);
-  EXPECT_EQ(trace.process_of(WorkerId(1)), 1U);
-  EXPECT_EQ(trace.process_of(LinkId(3)), 0U);
-  EXPECT_EQ(trace.process_of(LinkId(4)), 1U);
+  EXPECT_EQ(trace.process_of(detail::WorkerId(1)), 1U);
+  EXPECT_EQ(trace.process_of(detail::LinkId(3)), 0U);
+  EXPECT_EQ(trace.process_of(detail::LinkId(4)), 1U);
 
   auto const& machine = trace.machine;
   ASSERT_EQ(machine.nodes.size(), 6U);
   EXPECT_EQ(machine.nodes[0].name, "0: host");
   EXPECT_EQ(machine.nodes[5].name, "1: other processes");
-  EXPECT_EQ(machine.nodes[5].kind, NodeKind::Peers);
+  EXPECT_EQ(machine.nodes[5].kind, detail::NodeKind::Peers);
   EXPECT_EQ(machine.nodes[4].capacity, 64U);
   EXPECT_EQ(machine.workers[1].name, "1: gpu");
   EXPECT_EQ(machine.workers[1].node, NodeId(4));
@@ -59,7 +60,7 @@ TEST(ProcessTraces, IdsAndNamesAreThoseOfTheirProcess) {
   EXPECT_EQ(machine.links[4].from, NodeId(3));
   EXPECT_EQ(machine.links[4].to, NodeId(4));
   EXPECT_THAT(machine.links[4].buses, ElementsAre(1));
-  EXPECT_EQ(link_name(trace, LinkId(6)), "1: other processes -> host");
+  EXPECT_EQ(link_name(trace, detail::LinkId(6)), "1: other processes -> host");
 
   ASSERT_EQ(trace.data.size(), 4U);
   EXPECT_EQ(trace.data[3].name, "B");
@@ -73,9 +74,9 @@ TEST(ProcessTraces, EventsAreInTheOrderInWhichTheyEnded) {
     data.push_back(task.data);
   }
   EXPECT_THAT(workers, ElementsAre(0, 1, 0, 1));
-  EXPECT_THAT(data, ElementsAre(1, 3, TraceTask::no_data, TraceTask::no_data));
+  EXPECT_THAT(data, ElementsAre(1, 3, detail::TraceTask::no_data, detail::TraceTask::no_data));
   ASSERT_EQ(trace.transfers.size(), 2U);
-  EXPECT_EQ(trace.transfers[1].link, LinkId(6));
+  EXPECT_EQ(trace.transfers[1].link, detail::LinkId(6));
   EXPECT_EQ(trace.transfers[1].data, 2U);
   ASSERT_EQ(trace.evictions.size(), 2U);
   EXPECT_EQ(trace.evictions[1].node, NodeId(4));
@@ -107,8 +108,8 @@ TEST(ProcessTraces, OneProcessStaysAsItIs) {
   EXPECT_EQ(trace.processes(), 1U);
   EXPECT_THAT(trace.process_of_node, ElementsAre());
   EXPECT_EQ(trace.machine.workers[0].name, "gpu");
-  EXPECT_EQ(trace.process_of(WorkerId(0)), 0U);
-  EXPECT_EQ(link_name(trace, LinkId(2)), "other processes -> host");
+  EXPECT_EQ(trace.process_of(detail::WorkerId(0)), 0U);
+  EXPECT_EQ(link_name(trace, detail::LinkId(2)), "other processes -> host");
 }
 
 TEST(ProcessTraces, NoProcessesOrEmptyOnes) {
@@ -117,7 +118,7 @@ TEST(ProcessTraces, NoProcessesOrEmptyOnes) {
   auto const trace = trace_of_processes({Trace{}, process(0)});
   EXPECT_EQ(trace.processes(), 2U);
   EXPECT_EQ(trace.machine.workers[0].name, "1: gpu");
-  EXPECT_EQ(trace.process_of(WorkerId(0)), 1U);
+  EXPECT_EQ(trace.process_of(detail::WorkerId(0)), 1U);
 }
 
 TEST(ProcessTraces, BusyWorkersOfEachProcess) {

@@ -24,25 +24,26 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
+detail::Instant at(std::int64_t ns) { return detail::Instant(Duration(ns)); }
 
 // Two tasks on two workers, two transfers that overlap on one link, an eviction, and names that need escaping.
 Trace small_trace() {
   Trace trace;
   auto& machine = trace.machine;
   auto const host = machine.add_node({.name = "host"});
-  auto const device = machine.add_node({.name = "device \"0\"", .kind = NodeKind::Device, .capacity = 1000});
+  auto const device = machine.add_node({.name = "device \"0\"", .kind = detail::NodeKind::Device, .capacity = 1000});
   machine.add_link_pair(host, device, 1e9, Duration(0), 2);
   machine.add_worker({.name = "cpu", .node = host});
-  machine.add_worker({.name = "lane", .node = device, .kind = WorkerKind::Device});
+  machine.add_worker({.name = "lane", .node = device, .kind = detail::WorkerKind::Device});
   trace.codelets = {"gemm", "odd \"name\"\n"};
   trace.data = {{"A(2, 1)", 400, {2, 1}}, {"x", 8, {}}};
   trace.tasks = {
-      {TaskId(0), CodeletId(0), WorkerId(1), 0, {2, 1, 0}, at(500), at(1000), at(3001), 4000, false},
-      {TaskId(1), CodeletId(1), WorkerId(0), TraceTask::no_data, no_index, at(0), at(4000), at(4000), 0, true}};
-  trace.transfers = {{0, LinkId(0), 400, at(0), at(900), TraceTransfer::Why::Fetch, false},
-                     {1, LinkId(0), 8, at(100), at(950), TraceTransfer::Why::WriteBack, true}};
-  trace.evictions = {{0, device, 400, at(3500), EvictionReason::Fragments, true}};
+      {TaskId(0), detail::CodeletId(0), detail::WorkerId(1), 0, {2, 1, 0}, at(500), at(1000), at(3001), 4000, false},
+      {TaskId(1), detail::CodeletId(1), detail::WorkerId(0), detail::TraceTask::no_data, detail::no_index, at(0),
+       at(4000), at(4000), 0, true}};
+  trace.transfers = {{0, detail::LinkId(0), 400, at(0), at(900), detail::TraceTransfer::Why::Fetch, false},
+                     {1, detail::LinkId(0), 8, at(100), at(950), detail::TraceTransfer::Why::WriteBack, true}};
+  trace.evictions = {{0, device, 400, at(3500), detail::EvictionReason::Fragments, true}};
   trace.memory = {{at(0), device, 408}, {at(3500), device, 8}};
   trace.booked = {{at(0), host, 30, 100}, {at(4000), host, 40}};
   trace.configuration = {{"scheduler", "darts"}};
@@ -219,7 +220,8 @@ TEST(TraceSeries, RowsOfALinkDoNotOverlapAndAreAsFewAsCanBe) {
   Trace trace;
   trace.machine = small_trace().machine;
   auto const add = [&](std::uint32_t link, std::int64_t begin, std::int64_t end) {
-    trace.transfers.push_back({0, LinkId(link), 1, at(begin), at(end), TraceTransfer::Why::Fetch, false});
+    trace.transfers.push_back(
+        {0, detail::LinkId(link), 1, at(begin), at(end), detail::TraceTransfer::Why::Fetch, false});
   };
   add(0, 10, 20);
   add(0, 0, 30);

@@ -179,7 +179,7 @@ TEST(Bounds, MixedTakesInEveryPathThatMatters) {
 // The node of the Static paper; its 8 tiles need 79 paths.
 TEST(Bounds, ThoseOfFewPathsSayHowFarThatOfAllPathsMayBe) {
   GraphRecorder graph;
-  TiledCholesky({.tiles = 8}).submit(graph, {NodeId(0)});
+  workloads::TiledCholesky({.tiles = 8}).submit(graph, {NodeId(0)});
   auto const times =
       times_of({{"potrf", {18850, 8196}}, {"trsm", {45647, 4150}}, {"syrk", {43890, 1688}}, {"gemm", {87780, 3027}}});
   auto const bounds = [&](std::uint32_t paths) {

@@ -17,32 +17,32 @@
 namespace granary::test {
 
 /// One or more of each kind, small: data of at most 128 KiB, at most 13 of them in a task.
-inline std::vector<std::unique_ptr<Workload>> every_workload() {
-  Tiling const tiling{6, 64};
-  std::vector<std::unique_ptr<Workload>> all;
-  all.push_back(std::make_unique<TiledCholesky>(tiling));
-  all.push_back(std::make_unique<TiledCholesky>(tiling, true));
-  all.push_back(std::make_unique<TiledLu>(tiling));
-  all.push_back(std::make_unique<TiledLu>(tiling, true));
-  all.push_back(std::make_unique<TiledGemm>(tiling));
-  all.push_back(std::make_unique<TiledGemm>(tiling, GemmOrder::ByStep));
-  all.push_back(std::make_unique<Stencil>(
-      Stencil::Options{.blocks = {4, 3, 1}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 0, .flops = 1e5}));
-  all.push_back(std::make_unique<Stencil>(
-      Stencil::Options{.blocks = {3, 3, 2}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 1024, .flops = 1e5}));
-  all.push_back(
-      std::make_unique<SlicedStencil>(SlicedStencil::Options{.size = {62, 30, 24}, .slices = 5, .iterations = 4}));
-  all.push_back(std::make_unique<RandomLayers>(
-      RandomLayers::Options{.layers = 8, .width = 8, .bytes = 8192, .flops = 1e6, .cpu_only = 0.2}));
-  all.push_back(
-      std::make_unique<RandomDag>(RandomDag::Options{.tasks = 64, .inputs = 16, .bytes = 8192, .flops = 1e6}));
-  all.push_back(std::make_unique<AssemblyTree>(
-      AssemblyTree::Options{.shape = AssemblyTree::Shape::Qr, .levels = 4, .root_blocks = 8, .block = 32}));
-  all.push_back(std::make_unique<AssemblyTree>(
-      AssemblyTree::Options{.shape = AssemblyTree::Shape::QrTiles, .levels = 4, .root_blocks = 8, .block = 32}));
-  all.push_back(std::make_unique<AssemblyTree>(
-      AssemblyTree::Options{.shape = AssemblyTree::Shape::Ldlt, .levels = 4, .root_blocks = 8, .block = 32}));
-  all.push_back(std::make_unique<TaskGraphFile>(TaskGraphFile::record(*all.back())));
+inline std::vector<std::unique_ptr<workloads::Workload>> every_workload() {
+  workloads::Tiling const tiling{6, 64};
+  std::vector<std::unique_ptr<workloads::Workload>> all;
+  all.push_back(std::make_unique<workloads::TiledCholesky>(tiling));
+  all.push_back(std::make_unique<workloads::TiledCholesky>(tiling, true));
+  all.push_back(std::make_unique<workloads::TiledLu>(tiling));
+  all.push_back(std::make_unique<workloads::TiledLu>(tiling, true));
+  all.push_back(std::make_unique<workloads::TiledGemm>(tiling));
+  all.push_back(std::make_unique<workloads::TiledGemm>(tiling, workloads::GemmOrder::ByStep));
+  all.push_back(std::make_unique<workloads::Stencil>(workloads::Stencil::Options{
+      .blocks = {4, 3, 1}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 0, .flops = 1e5}));
+  all.push_back(std::make_unique<workloads::Stencil>(workloads::Stencil::Options{
+      .blocks = {3, 3, 2}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 1024, .flops = 1e5}));
+  all.push_back(std::make_unique<workloads::SlicedStencil>(
+      workloads::SlicedStencil::Options{.size = {62, 30, 24}, .slices = 5, .iterations = 4}));
+  all.push_back(std::make_unique<workloads::RandomLayers>(
+      workloads::RandomLayers::Options{.layers = 8, .width = 8, .bytes = 8192, .flops = 1e6, .cpu_only = 0.2}));
+  all.push_back(std::make_unique<workloads::RandomDag>(
+      workloads::RandomDag::Options{.tasks = 64, .inputs = 16, .bytes = 8192, .flops = 1e6}));
+  all.push_back(std::make_unique<workloads::AssemblyTree>(workloads::AssemblyTree::Options{
+      .shape = workloads::AssemblyTree::Shape::Qr, .levels = 4, .root_blocks = 8, .block = 32}));
+  all.push_back(std::make_unique<workloads::AssemblyTree>(workloads::AssemblyTree::Options{
+      .shape = workloads::AssemblyTree::Shape::QrTiles, .levels = 4, .root_blocks = 8, .block = 32}));
+  all.push_back(std::make_unique<workloads::AssemblyTree>(workloads::AssemblyTree::Options{
+      .shape = workloads::AssemblyTree::Shape::Ldlt, .levels = 4, .root_blocks = 8, .block = 32}));
+  all.push_back(std::make_unique<workloads::TaskGraphFile>(workloads::TaskGraphFile::record(*all.back())));
   return all;
 }
 

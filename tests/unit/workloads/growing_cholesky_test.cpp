@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(GrowingCholesky, TilesGrowWithTheirUpdates) {
-  GrowingCholesky const cholesky({.tiles = 40, .tile = 64, .fraction = 0.1, .growth = 2});
+  workloads::GrowingCholesky const cholesky({.tiles = 40, .tile = 64, .fraction = 0.1, .growth = 2});
   constexpr Bytes rank = 2 * 16 * 64, dense = 16 * 64 * 64;
   Bytes first = 0, last = 0, tiles = 0;
   for (std::int32_t i = 0; i < 40; ++i) {
@@ -40,12 +40,12 @@ TEST(GrowingCholesky, TilesGrowWithTheirUpdates) {
   EXPECT_NEAR(static_cast<double>(last) / static_cast<double>(first), 1.5, 0.1);
   EXPECT_EQ(cholesky.working_set(), first + 40 * dense);
   EXPECT_NE(cholesky.value_bytes({9, 3}, 1),
-            GrowingCholesky({.tiles = 40, .tile = 64, .seed = 1}).value_bytes({9, 3}, 1));
+            workloads::GrowingCholesky({.tiles = 40, .tile = 64, .seed = 1}).value_bytes({9, 3}, 1));
 }
 
 TEST(GrowingCholesky, HasTheFlopsOfItsTasks) {
-  GrowingCholesky const cholesky({.tiles = 7, .tile = 64});
-  GraphRecorder graph;
+  workloads::GrowingCholesky const cholesky({.tiles = 7, .tile = 64});
+  detail::GraphRecorder graph;
   cholesky.submit(graph, {});
   double sum = 0;
   for (auto const& task : graph.tasks()) sum += task.flops;
@@ -54,8 +54,8 @@ TEST(GrowingCholesky, HasTheFlopsOfItsTasks) {
 }
 
 TEST(GrowingCholesky, RefusesTilesThatCannotBe) {
-  auto const refusal = [](GrowingCholesky::Options const& options) {
-    return message_of([&] { static_cast<void>(GrowingCholesky(options)); });
+  auto const refusal = [](workloads::GrowingCholesky::Options const& options) {
+    return message_of([&] { static_cast<void>(workloads::GrowingCholesky(options)); });
   };
   EXPECT_THAT(refusal({.fraction = 0}), HasSubstr("tiles cannot have 0.000000 of the bytes of dense ones at first"));
   EXPECT_THAT(refusal({.fraction = 0.6}), HasSubstr("at most 0.5"));

@@ -28,11 +28,11 @@ std::string graph_of(std::string const& tasks, std::string const& data = R"({"na
 }
 
 std::string refusal(std::string const& text) {
-  return test::message_of([&] { return TaskGraphFile::parse(text, "g.json"); });
+  return test::message_of([&] { return workloads::TaskGraphFile::parse(text, "g.json"); });
 }
 
 TEST(TaskGraphFile, ReadsWhatTheDocumentationShows) {
-  auto const graph = TaskGraphFile::parse(
+  auto const graph = workloads::TaskGraphFile::parse(
       graph_of(R"({"name":"first","codelet":"f","flops":10,"accesses":[{"data":"x","mode":"read-write"},
                  {"data":"t","mode":"write"}]},
                  {"codelet":"g","flops":5.5,"priority":3,"accesses":[{"data":"t","mode":"read"}]})",
@@ -41,46 +41,46 @@ TEST(TaskGraphFile, ReadsWhatTheDocumentationShows) {
   EXPECT_EQ(graph.working_set(), 8U);
   EXPECT_EQ(graph.flops(), 15.5);
   EXPECT_TRUE(graph.has_priorities());
-  GraphRecorder record;
+  detail::GraphRecorder record;
   graph.submit(record, {NodeId(0)});
   ASSERT_EQ(record.tasks().size(), 2U);
   EXPECT_EQ(record.tasks()[1].priority, 3);
-  EXPECT_FALSE(record.codelets()[1].runs_on(WorkerKind::Device));
+  EXPECT_FALSE(record.codelets()[1].runs_on(detail::WorkerKind::Device));
   EXPECT_TRUE(record.data()[0].origin_is_home);
   EXPECT_FALSE(record.data()[1].home.valid());
 }
 
 TEST(TaskGraphFile, WritesWhatItReads) {
-  auto const recorded = TaskGraphFile::record(TiledCholesky({4, 16, Precision::Single}));
+  auto const recorded = workloads::TaskGraphFile::record(workloads::TiledCholesky({4, 16, detail::Precision::Single}));
   auto const text = recorded.to_json();
-  EXPECT_EQ(TaskGraphFile::parse(text, "g.json").to_json(), text);
-  EXPECT_DOUBLE_EQ(recorded.flops(), TiledCholesky({4, 16, Precision::Single}).flops());
+  EXPECT_EQ(workloads::TaskGraphFile::parse(text, "g.json").to_json(), text);
+  EXPECT_DOUBLE_EQ(recorded.flops(), workloads::TiledCholesky({4, 16, detail::Precision::Single}).flops());
 }
 
 TEST(TaskGraphFile, DataHavePositionsByAFieldOrByTheirNames) {
-  auto const graph =
-      TaskGraphFile::parse(graph_of(R"({"codelet":"f","flops":1,"accesses":[{"data":"x","mode":"write"}]})",
-                                    R"json({"name":"x","bytes":8,"position":[4,0]},{"name":"A(3,2)","bytes":8},
+  auto const graph = workloads::TaskGraphFile::parse(
+      graph_of(R"({"codelet":"f","flops":1,"accesses":[{"data":"x","mode":"write"}]})",
+               R"json({"name":"x","bytes":8,"position":[4,0]},{"name":"A(3,2)","bytes":8},
                       {"name":"L(a)(5, 12, 7)","bytes":8},{"name":"B(0,1)","bytes":8,"position":[6,7]},
                       {"name":"A(3)","bytes":8},{"name":"t(1,1)","bytes":8,"temporary":true},
                       {"name":"A(-1,2)","bytes":8},{"name":"A(9999999999,0)","bytes":8})json"),
-                           "g.json");
-  GraphRecorder record;
+      "g.json");
+  detail::GraphRecorder record;
   graph.submit(record, {NodeId(0)});
   std::vector<std::pair<int, int>> positions;
   for (auto const& datum : record.data()) positions.emplace_back(datum.position.row, datum.position.column);
   EXPECT_THAT(positions, ElementsAre(std::pair(4, 0), std::pair(3, 2), std::pair(5, 12), std::pair(6, 7),
                                      std::pair(-1, -1), std::pair(1, 1), std::pair(-1, -1), std::pair(-1, -1)));
   auto const text = graph.to_json();
-  EXPECT_EQ(TaskGraphFile::parse(text, "g.json").to_json(), text);
+  EXPECT_EQ(workloads::TaskGraphFile::parse(text, "g.json").to_json(), text);
 }
 
 TEST(TaskGraphFile, ARecordedGraphKeepsPositions) {
-  auto const graph = TaskGraphFile::record(TiledCholesky({4, 16, Precision::Single}));
-  GraphRecorder before;
-  TiledCholesky({4, 16, Precision::Single}).submit(before, {NodeId(0)});
-  GraphRecorder after;
-  TaskGraphFile::parse(graph.to_json(), "g.json").submit(after, {NodeId(0)});
+  auto const graph = workloads::TaskGraphFile::record(workloads::TiledCholesky({4, 16, detail::Precision::Single}));
+  detail::GraphRecorder before;
+  workloads::TiledCholesky({4, 16, detail::Precision::Single}).submit(before, {NodeId(0)});
+  detail::GraphRecorder after;
+  workloads::TaskGraphFile::parse(graph.to_json(), "g.json").submit(after, {NodeId(0)});
   ASSERT_EQ(after.data().size(), before.data().size());
   EXPECT_EQ(before.data()[5].position.row, 2);
   for (std::size_t d = 0; d < before.data().size(); ++d) {
@@ -101,33 +101,34 @@ TEST(TaskGraphFile, TasksMayCommute) {
   auto const task = [](std::string const& mode) {
     return graph_of(R"({"codelet":"f","flops":1,"accesses":[{"data":"x","mode":")" + mode + R"("}]})");
   };
-  auto const graph = TaskGraphFile::parse(task("commute"), "g.json");
-  EXPECT_EQ(TaskGraphFile::parse(graph.to_json(), "g.json").to_json(), graph.to_json());
-  GraphRecorder record;
+  auto const graph = workloads::TaskGraphFile::parse(task("commute"), "g.json");
+  EXPECT_EQ(workloads::TaskGraphFile::parse(graph.to_json(), "g.json").to_json(), graph.to_json());
+  detail::GraphRecorder record;
   graph.submit(record, {NodeId(0)});
-  EXPECT_EQ(record.accesses_of(record.tasks()[0])[0].mode, AccessMode::Commute);
+  EXPECT_EQ(record.accesses_of(record.tasks()[0])[0].mode, detail::AccessMode::Commute);
   EXPECT_THAT(refusal(task("swap")), HasSubstr("unknown mode 'swap'; it is read, write, read-write or commute"));
 }
 
 TEST(TaskGraphFile, AFailedWriteLeavesTheOldFile) {
   auto const path = std::filesystem::temp_directory_path() / ("granary_graph_" + std::to_string(::getpid()) + ".json");
-  auto const graph = TaskGraphFile::record(TiledCholesky({4, 16, Precision::Single}));
+  auto const graph = workloads::TaskGraphFile::record(workloads::TiledCholesky({4, 16, detail::Precision::Single}));
   graph.write(path);
   {
     test::FileSizeLimit const limit(100);
     EXPECT_THROW(graph.write(path), IoError);
   }
-  EXPECT_EQ(TaskGraphFile::read(path).to_json(), graph.to_json());
+  EXPECT_EQ(workloads::TaskGraphFile::read(path).to_json(), graph.to_json());
   std::filesystem::remove(path);
 }
 
 TEST(TaskGraphFile, SubmitsInTheOrderOfTheFileAsFarAsEdgesAllow) {
-  auto const graph = TaskGraphFile::parse(graph_of(R"({"name":"a","codelet":"f","flops":1,"accesses":[],"after":["c"]},
+  auto const graph =
+      workloads::TaskGraphFile::parse(graph_of(R"({"name":"a","codelet":"f","flops":1,"accesses":[],"after":["c"]},
       {"name":"b","codelet":"f","flops":1,"accesses":[]},
       {"name":"c","codelet":"f","flops":1,"accesses":[],"after":[1]})"),
-                                          "g.json");
+                                      "g.json");
   EXPECT_THAT(graph.order(), ElementsAre(1, 2, 0));
-  GraphRecorder record;
+  detail::GraphRecorder record;
   graph.submit(record, {NodeId(0)});
   // c reads a datum for the end of b, and a one for the end of c.
   EXPECT_EQ(record.tasks()[0].accesses, 1U);
@@ -210,22 +211,22 @@ TEST(TaskGraphFile, QuotesLittleAndNothingThatATerminalWouldObey) {
 }
 
 TEST(TaskGraphFile, RefusesAFileThatIsNotThere) {
-  EXPECT_THROW(static_cast<void>(TaskGraphFile::read("/no/such/graph.json")), IoError);
-  EXPECT_THROW(static_cast<void>(TaskGraphFile::read("/")), IoError);
+  EXPECT_THROW(static_cast<void>(workloads::TaskGraphFile::read("/no/such/graph.json")), IoError);
+  EXPECT_THROW(static_cast<void>(workloads::TaskGraphFile::read("/")), IoError);
 }
 
 // A submitter without memory for anything.
 class NoRoom final : public Submitter {
  public:
-  CodeletId add_codelet(Codelet) override { return CodeletId(0); }
-  DataId add_data(DataDescription) override { return DataId(0); }
+  detail::CodeletId add_codelet(detail::Codelet) override { return detail::CodeletId(0); }
+  DataId add_data(detail::DataDescription) override { return DataId(0); }
   void release_data(DataId) override {}
-  TaskId submit(TaskSubmission const&, Parameters) override { throw MemoryLimitError("there is no room"); }
+  TaskId submit(TaskSubmission const&, detail::Parameters) override { throw MemoryLimitError("there is no room"); }
 };
 
 TEST(TaskGraphFile, NamesTheTaskThatFitsNowhere) {
   auto const graph =
-      TaskGraphFile::parse(graph_of(R"({"name":"big","codelet":"f","flops":1,"accesses":[]})"), "g.json");
+      workloads::TaskGraphFile::parse(graph_of(R"({"name":"big","codelet":"f","flops":1,"accesses":[]})"), "g.json");
   NoRoom submitter;
   EXPECT_THAT(test::message_of([&] { graph.submit(submitter, {NodeId(0)}); }),
               AllOf(HasSubstr("g.json"), HasSubstr("task 'big'"), HasSubstr("no room")));

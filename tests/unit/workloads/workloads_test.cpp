@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-GraphRecorder record_of(Workload const& workload) {
+GraphRecorder record_of(workloads::Workload const& workload) {
   GraphRecorder record;
   workload.submit(record, {NodeId(0)});
   return record;
@@ -69,12 +69,13 @@ TEST(Workloads, EveryOneRunsUnderEveryScheduler) {
 // Operations and bytes are those of the tiles, also at the edges.
 TEST(Workloads, AnyOrderIsCutIntoTiles) {
   for (std::uint64_t const n : {65U, 79U, 80U}) {
-    Tiling const tiling{.tiles = 5, .tile = 16, .n = n};
-    TiledCholesky const cholesky(tiling);
-    TiledLu const lu(tiling);
-    TiledGemm const gemm(tiling);
-    for (Workload const* workload : {static_cast<Workload const*>(&cholesky), static_cast<Workload const*>(&lu),
-                                     static_cast<Workload const*>(&gemm)}) {
+    workloads::Tiling const tiling{.tiles = 5, .tile = 16, .n = n};
+    workloads::TiledCholesky const cholesky(tiling);
+    workloads::TiledLu const lu(tiling);
+    workloads::TiledGemm const gemm(tiling);
+    for (workloads::Workload const* workload :
+         {static_cast<workloads::Workload const*>(&cholesky), static_cast<workloads::Workload const*>(&lu),
+          static_cast<workloads::Workload const*>(&gemm)}) {
       auto const record = record_of(*workload);
       double flops = 0;
       for (auto const& task : record.tasks()) flops += task.flops;
@@ -85,14 +86,14 @@ TEST(Workloads, AnyOrderIsCutIntoTiles) {
     }
     EXPECT_EQ(lu.working_set(), n * n * sizeof(double));
   }
-  EXPECT_THROW(TiledCholesky({.tiles = 5, .tile = 16, .n = 64}), InvalidArgument) << "four tiles";
-  EXPECT_THROW(TiledCholesky({.tiles = 5, .tile = 16, .n = 81}), InvalidArgument) << "six tiles";
+  EXPECT_THROW(workloads::TiledCholesky({.tiles = 5, .tile = 16, .n = 64}), InvalidArgument) << "four tiles";
+  EXPECT_THROW(workloads::TiledCholesky({.tiles = 5, .tile = 16, .n = 81}), InvalidArgument) << "six tiles";
 }
 
 // A write-back that waits for its link may lose its source to an eviction while another replica, that is being evicted
 // as well, counts on it.
 TEST(Workloads, WriteBacksOutliveTheirSources) {
-  RandomLayers const workload({.layers = 8, .width = 8, .bytes = 2_MiB, .flops = 2.7e8, .seed = 1});
+  workloads::RandomLayers const workload({.layers = 8, .width = 8, .bytes = 2_MiB, .flops = 2.7e8, .seed = 1});
   auto platform = Platform::find("v100x2");
   platform.select(2, 0);
   platform.limit(workload.working_set() / 4);
@@ -126,7 +127,8 @@ TEST(Workloads, TellTheirFlopsAndTheirWorkingSet) {
 
 TEST(Workloads, EmitTheSameTasksEachTime) {
   for (auto const& workload : test::every_workload()) {
-    EXPECT_EQ(TaskGraphFile::record(*workload).to_json(), TaskGraphFile::record(*workload).to_json());
+    EXPECT_EQ(workloads::TaskGraphFile::record(*workload).to_json(),
+              workloads::TaskGraphFile::record(*workload).to_json());
   }
 }
 
@@ -152,20 +154,24 @@ TEST(Workloads, ComplexScalarsTakeTwiceTheBytesAndFourTimesTheFlops) {
     auto const of_single = record_of(make(Precision::ComplexSingle));
     for (auto const& codelet : of_single.codelets()) EXPECT_EQ(codelet.variant, "c");
   };
-  auto const tiling = [](Precision precision) { return Tiling{.tiles = 4, .tile = 16, .precision = precision}; };
-  check([&](Precision precision) { return TiledCholesky(tiling(precision)); });
-  check([&](Precision precision) { return TiledLu(tiling(precision)); });
-  check([&](Precision precision) { return TiledGemm(tiling(precision)); });
-  EXPECT_EQ(tasks_by_codelet(record_of(TiledCholesky(tiling(Precision::ComplexDouble)))).at("herk"), 6U);
-  EXPECT_DOUBLE_EQ(TiledPivotedLu(tiling(Precision::ComplexSingle)).flops(),
-                   4 * TiledPivotedLu(tiling(Precision::Single)).flops());
-  EXPECT_EQ(record_of(TiledPivotedLu(tiling(Precision::ComplexSingle))).codelets().front().variant, "c");
+  auto const tiling = [](Precision precision) {
+    return workloads::Tiling{.tiles = 4, .tile = 16, .precision = precision};
+  };
+  check([&](Precision precision) { return workloads::TiledCholesky(tiling(precision)); });
+  check([&](Precision precision) { return workloads::TiledLu(tiling(precision)); });
+  check([&](Precision precision) { return workloads::TiledGemm(tiling(precision)); });
+  EXPECT_EQ(tasks_by_codelet(record_of(workloads::TiledCholesky(tiling(Precision::ComplexDouble)))).at("herk"), 6U);
+  EXPECT_DOUBLE_EQ(workloads::TiledPivotedLu(tiling(Precision::ComplexSingle)).flops(),
+                   4 * workloads::TiledPivotedLu(tiling(Precision::Single)).flops());
+  EXPECT_EQ(record_of(workloads::TiledPivotedLu(tiling(Precision::ComplexSingle))).codelets().front().variant, "c");
 }
 
 TEST(AssemblyTreeWorkload, HasComplexFronts) {
-  for (auto const shape : {AssemblyTree::Shape::Qr, AssemblyTree::Shape::QrTiles, AssemblyTree::Shape::Ldlt}) {
+  for (auto const shape : {workloads::AssemblyTree::Shape::Qr, workloads::AssemblyTree::Shape::QrTiles,
+                           workloads::AssemblyTree::Shape::Ldlt}) {
     auto const tree = [&](Precision precision) {
-      return AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16, .precision = precision});
+      return workloads::AssemblyTree(
+          {.shape = shape, .levels = 3, .root_blocks = 6, .block = 16, .precision = precision});
     };
     auto const real = tree(Precision::Double);
     auto const complex = tree(Precision::ComplexDouble);
@@ -185,20 +191,20 @@ TEST(AssemblyTreeWorkload, HasComplexFronts) {
 TEST(TiledLu, HasItsTasksInBothOrders) {
   std::map<std::string, std::size_t> const expected{{"getrf", 5}, {"trsm_ll", 10}, {"trsm_ru", 10}, {"gemm", 30}};
   for (bool const left : {false, true}) {
-    auto const record = record_of(TiledLu({5, 8, Precision::Single}, left));
+    auto const record = record_of(workloads::TiledLu({5, 8, Precision::Single}, left));
     EXPECT_EQ(tasks_by_codelet(record), expected);
     EXPECT_EQ(record.codelets().front().variant, "s");
   }
   double const n = 5 * 8;
-  EXPECT_NEAR(TiledLu({5, 8, Precision::Single}).flops(), 2 * n * n * n / 3, 1e-6);
+  EXPECT_NEAR(workloads::TiledLu({5, 8, Precision::Single}).flops(), 2 * n * n * n / 3, 1e-6);
 }
 
 TEST(TiledLu, BothOrdersHaveTheSameDependencies) {
   // The same bottom levels, task by task of a tile's history, as long as times are those of the operations.
   auto const levels = [](bool left) {
-    auto const record = record_of(TiledLu({6, 4}, left));
-    auto all =
-        bottom_levels(record, [](CodeletId, double flops) { return Duration(static_cast<std::int64_t>(flops)); });
+    auto const record = record_of(workloads::TiledLu({6, 4}, left));
+    auto all = workloads::bottom_levels(
+        record, [](CodeletId, double flops) { return Duration(static_cast<std::int64_t>(flops)); });
     std::ranges::sort(all);
     return all;
   };
@@ -209,8 +215,8 @@ TEST(Priorities, BottomLevelsAreThoseOfTheClosedForm) {
   std::uint64_t const n = 7;
   CholeskyTimes const times{.potrf = 9, .trsm = 19, .syrk = 20, .gemm = 36};
   std::map<std::string, std::int64_t> const by_name{{"potrf", 9}, {"trsm", 19}, {"syrk", 20}, {"gemm", 36}};
-  auto const record = record_of(TiledCholesky({n, 4}));
-  auto const levels = bottom_levels(
+  auto const record = record_of(workloads::TiledCholesky({n, 4}));
+  auto const levels = workloads::bottom_levels(
       record, [&](CodeletId codelet, double) { return Duration(by_name.at(record.codelets()[codelet.index()].name)); });
   CholeskyPriorities const expected(n, times);
   std::size_t task = 0;
@@ -222,31 +228,31 @@ TEST(Priorities, BottomLevelsAreThoseOfTheClosedForm) {
       for (auto i = j + 1; i < n; ++i) EXPECT_EQ(levels[task++], expected.gemm(i, j, k));
     }
   }
-  EXPECT_EQ(levels, library_cholesky_priorities(n));
+  EXPECT_EQ(levels, workloads::library_cholesky_priorities(n));
 }
 
 TEST(Priorities, AreGivenToTheTasksInOrder) {
   GraphRecorder record;
   std::vector<std::int64_t> const priorities{7, 5, 3, 2, 1, 9, 8, 4};
-  PrioritySubmitter submitter(record, priorities);
-  TiledGemm({2, 4}).submit(submitter, {NodeId(0)});
+  workloads::PrioritySubmitter submitter(record, priorities);
+  workloads::TiledGemm({2, 4}).submit(submitter, {NodeId(0)});
   for (std::size_t t = 0; t < priorities.size(); ++t) EXPECT_EQ(record.tasks()[t].priority, priorities[t]);
 }
 
 TEST(StencilWorkload, ReadsItsNeighbours) {
-  auto const record =
-      record_of(Stencil({.blocks = {3, 3, 1}, .iterations = 2, .block_bytes = 100, .halo_bytes = 10, .flops = 1}));
+  auto const record = record_of(
+      workloads::Stencil({.blocks = {3, 3, 1}, .iterations = 2, .block_bytes = 100, .halo_bytes = 10, .flops = 1}));
   ASSERT_EQ(record.tasks().size(), 18U);
   // A corner has two neighbours, the middle four; of each a face is read and one is written.
   EXPECT_EQ(record.tasks()[0].accesses, 5U);
   EXPECT_EQ(record.tasks()[4].accesses, 9U);
   // In an iteration no task waits for another one of it.
-  auto const levels = bottom_levels(record, [](CodeletId, double) { return Duration(1); });
+  auto const levels = workloads::bottom_levels(record, [](CodeletId, double) { return Duration(1); });
   for (std::size_t t = 0; t < 18; ++t) EXPECT_EQ(levels[t], t < 9 ? 2 : 1);
 }
 
 TEST(SlicedStencilWorkload, CopiesBordersForTheNeighbours) {
-  SlicedStencil const stencil({.size = {6, 4, 10}, .slices = 4, .iterations = 2});
+  workloads::SlicedStencil const stencil({.size = {6, 4, 10}, .slices = 4, .iterations = 2});
   auto const record = record_of(stencil);
   std::map<std::string, std::size_t> const expected{
       {"stencil_update", 8}, {"stencil_save_top", 8}, {"stencil_save_bottom", 8}};
@@ -258,23 +264,24 @@ TEST(SlicedStencilWorkload, CopiesBordersForTheNeighbours) {
   EXPECT_EQ(stencil.working_set(), 2U * 48 * (10 + 8));
   EXPECT_EQ(stencil.flops(), 2 * (10 * 240 + 4 * 4 * 48));
   // All updates wait for the copies before them, which wait for the updates before them.
-  auto const levels = bottom_levels(record, [](CodeletId, double) { return Duration(1); });
+  auto const levels = workloads::bottom_levels(record, [](CodeletId, double) { return Duration(1); });
   for (std::size_t t = 0; t < levels.size(); ++t) EXPECT_EQ(levels[t], t < 8 ? 4 : t < 12 ? 3 : t < 20 ? 2 : 1);
 }
 
 TEST(SlicedStencilWorkload, RefusesSlicesWithoutALayer) {
-  EXPECT_NO_THROW(SlicedStencil({.size = {1, 1, 1}, .slices = 1, .iterations = 1}));
-  EXPECT_THROW(SlicedStencil({.size = {4, 4, 4}, .slices = 5}), InvalidArgument);
-  EXPECT_THROW(SlicedStencil({.size = {4, 4, 10}, .slices = 7}), InvalidArgument);  // five of two layers
-  EXPECT_THROW(SlicedStencil({.size = {0, 4, 4}, .slices = 1}), InvalidArgument);
-  EXPECT_THROW(SlicedStencil({.size = {4, 65537, 4}, .slices = 1}), InvalidArgument);
-  EXPECT_THROW(SlicedStencil({.size = {4, 4, 4}, .slices = 0}), InvalidArgument);
-  EXPECT_THROW(SlicedStencil({.size = {4, 4, 4}, .slices = 1, .iterations = 0}), InvalidArgument);
+  EXPECT_NO_THROW(workloads::SlicedStencil({.size = {1, 1, 1}, .slices = 1, .iterations = 1}));
+  EXPECT_THROW(workloads::SlicedStencil({.size = {4, 4, 4}, .slices = 5}), InvalidArgument);
+  EXPECT_THROW(workloads::SlicedStencil({.size = {4, 4, 10}, .slices = 7}), InvalidArgument);  // five of two layers
+  EXPECT_THROW(workloads::SlicedStencil({.size = {0, 4, 4}, .slices = 1}), InvalidArgument);
+  EXPECT_THROW(workloads::SlicedStencil({.size = {4, 65537, 4}, .slices = 1}), InvalidArgument);
+  EXPECT_THROW(workloads::SlicedStencil({.size = {4, 4, 4}, .slices = 0}), InvalidArgument);
+  EXPECT_THROW(workloads::SlicedStencil({.size = {4, 4, 4}, .slices = 1, .iterations = 0}), InvalidArgument);
 }
 
 TEST(AssemblyTreeWorkload, HasTheKindsOfTheSolvers) {
-  auto const kinds = [](AssemblyTree::Shape shape, std::size_t expected) {
-    auto const record = record_of(AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16}));
+  auto const kinds = [](workloads::AssemblyTree::Shape shape, std::size_t expected) {
+    auto const record =
+        record_of(workloads::AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16}));
     int on_device = 0;
     for (auto const& codelet : record.codelets()) {
       EXPECT_TRUE(codelet.runs_on(WorkerKind::Cpu));
@@ -284,13 +291,14 @@ TEST(AssemblyTreeWorkload, HasTheKindsOfTheSolvers) {
     EXPECT_EQ(tasks_by_codelet(record).size(), expected);
     return on_device;
   };
-  EXPECT_EQ(kinds(AssemblyTree::Shape::Qr, 4), 3);
-  EXPECT_EQ(kinds(AssemblyTree::Shape::QrTiles, 5), 3);
-  EXPECT_EQ(kinds(AssemblyTree::Shape::Ldlt, 4), 1);
+  EXPECT_EQ(kinds(workloads::AssemblyTree::Shape::Qr, 4), 3);
+  EXPECT_EQ(kinds(workloads::AssemblyTree::Shape::QrTiles, 5), 3);
+  EXPECT_EQ(kinds(workloads::AssemblyTree::Shape::Ldlt, 4), 1);
 }
 
 TEST(AssemblyTreeWorkload, QrByTilesHasTheTasksAndOperationsOfADenseFactorization) {
-  AssemblyTree const tree({.shape = AssemblyTree::Shape::QrTiles, .levels = 1, .root_blocks = 5, .block = 16});
+  workloads::AssemblyTree const tree(
+      {.shape = workloads::AssemblyTree::Shape::QrTiles, .levels = 1, .root_blocks = 5, .block = 16});
   auto const tasks = tasks_by_codelet(record_of(tree));
   EXPECT_EQ(tasks.at("qr_tile_assemble"), 25U);
   EXPECT_EQ(tasks.at("qr_geqrt"), 5U);
@@ -301,7 +309,7 @@ TEST(AssemblyTreeWorkload, QrByTilesHasTheTasksAndOperationsOfADenseFactorizatio
 }
 
 TEST(AssemblyTreeWorkload, GrowsTowardTheRoot) {
-  AssemblyTree const tree({.levels = 5, .root_blocks = 20, .block = 16, .seed = 3});
+  workloads::AssemblyTree const tree({.levels = 5, .root_blocks = 20, .block = 16, .seed = 3});
   auto const& fronts = tree.fronts();
   EXPECT_EQ(fronts.back().blocks, 20U);
   EXPECT_EQ(fronts.back().pivots, 20U);
@@ -313,7 +321,7 @@ TEST(AssemblyTreeWorkload, GrowsTowardTheRoot) {
       EXPECT_LE(fronts[child].blocks, fronts[f].blocks);
     }
   }
-  AssemblyTree const other({.levels = 5, .root_blocks = 20, .block = 16, .seed = 4});
+  workloads::AssemblyTree const other({.levels = 5, .root_blocks = 20, .block = 16, .seed = 4});
   EXPECT_NE(tree.flops(), other.flops());
 }
 
@@ -321,15 +329,16 @@ TEST(AssemblyTreeWorkload, LeavesNoTemporaryDataBehind) {
   AveragingEstimator estimator;
   ConstantSpeeds const truth;
   Simulator simulator(Topology(small_machine(1_MiB)), make_policies("eager", "lru"), estimator, truth);
-  AssemblyTree({.levels = 4, .root_blocks = 8, .block = 32}).submit(simulator, {NodeId(0), true});
-  AssemblyTree({.shape = AssemblyTree::Shape::QrTiles, .levels = 4, .root_blocks = 8, .block = 32})
+  workloads::AssemblyTree({.levels = 4, .root_blocks = 8, .block = 32}).submit(simulator, {NodeId(0), true});
+  workloads::AssemblyTree(
+      {.shape = workloads::AssemblyTree::Shape::QrTiles, .levels = 4, .root_blocks = 8, .block = 32})
       .submit(simulator, {NodeId(0), true});
   auto const report = simulator.run();
   EXPECT_EQ(report.statistics.nodes[0].used, 0U);
 }
 
 TEST(RandomDag, HasSizesOutputsAndReadsOfAllKinds) {
-  RandomDag const workload({.tasks = 500, .inputs = 100, .recent = 10, .bytes = 4096, .seed = 3});
+  workloads::RandomDag const workload({.tasks = 500, .inputs = 100, .recent = 10, .bytes = 4096, .seed = 3});
   auto const record = record_of(workload);
   ASSERT_EQ(record.tasks().size(), 500U);
   std::size_t octaves[4] = {};
@@ -364,25 +373,27 @@ TEST(RandomDag, HasSizesOutputsAndReadsOfAllKinds) {
 }
 
 TEST(RandomDag, DiffersWithTheSeed) {
-  auto const json = [](std::uint64_t seed) { return TaskGraphFile::record(RandomDag({.seed = seed})).to_json(); };
+  auto const json = [](std::uint64_t seed) {
+    return workloads::TaskGraphFile::record(workloads::RandomDag({.seed = seed})).to_json();
+  };
   EXPECT_NE(json(1), json(2));
 }
 
 TEST(Workloads, RefuseNumbersThatCannotBe) {
-  EXPECT_THROW(TiledCholesky({0, 8, Precision::Single}), InvalidArgument);
-  EXPECT_THROW(TiledLu({8, 0, Precision::Single}), InvalidArgument);
-  EXPECT_THROW(TiledGemm({5000, 8, Precision::Single}), InvalidArgument);
-  EXPECT_THROW(Stencil({.blocks = {0, 1, 1}}), InvalidArgument);
-  EXPECT_THROW(Stencil({.iterations = 0}), InvalidArgument);
-  EXPECT_THROW(RandomLayers({.layers = 0}), InvalidArgument);
-  EXPECT_THROW(RandomLayers({.cpu_only = 1.5}), InvalidArgument);
-  EXPECT_THROW(RandomDag({.tasks = 0}), InvalidArgument);
-  EXPECT_THROW(RandomDag({.inputs = 0}), InvalidArgument);
-  EXPECT_THROW(RandomDag({.bytes = 3}), InvalidArgument);
-  EXPECT_THROW(RandomDag({.bytes = Bytes{1} << 60}), InvalidArgument);
-  EXPECT_THROW(RandomDag({.updates = -0.5}), InvalidArgument);
-  EXPECT_THROW(AssemblyTree({.levels = 0}), InvalidArgument);
-  EXPECT_THROW(AssemblyTree({.root_blocks = 0}), InvalidArgument);
+  EXPECT_THROW(workloads::TiledCholesky({0, 8, Precision::Single}), InvalidArgument);
+  EXPECT_THROW(workloads::TiledLu({8, 0, Precision::Single}), InvalidArgument);
+  EXPECT_THROW(workloads::TiledGemm({5000, 8, Precision::Single}), InvalidArgument);
+  EXPECT_THROW(workloads::Stencil({.blocks = {0, 1, 1}}), InvalidArgument);
+  EXPECT_THROW(workloads::Stencil({.iterations = 0}), InvalidArgument);
+  EXPECT_THROW(workloads::RandomLayers({.layers = 0}), InvalidArgument);
+  EXPECT_THROW(workloads::RandomLayers({.cpu_only = 1.5}), InvalidArgument);
+  EXPECT_THROW(workloads::RandomDag({.tasks = 0}), InvalidArgument);
+  EXPECT_THROW(workloads::RandomDag({.inputs = 0}), InvalidArgument);
+  EXPECT_THROW(workloads::RandomDag({.bytes = 3}), InvalidArgument);
+  EXPECT_THROW(workloads::RandomDag({.bytes = Bytes{1} << 60}), InvalidArgument);
+  EXPECT_THROW(workloads::RandomDag({.updates = -0.5}), InvalidArgument);
+  EXPECT_THROW(workloads::AssemblyTree({.levels = 0}), InvalidArgument);
+  EXPECT_THROW(workloads::AssemblyTree({.root_blocks = 0}), InvalidArgument);
 }
 
 }  // namespace

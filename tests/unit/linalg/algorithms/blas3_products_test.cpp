@@ -28,14 +28,14 @@ struct Draw {
   std::uint64_t m, n, k, tile;
   T alpha, beta;
 
-  explicit Draw(Random& random)
+  explicit Draw(detail::Random& random)
       : m(1 + random.below(20)),
         n(1 + random.below(20)),
         k(1 + random.below(20)),
         tile(4 + random.below(5)),
         alpha(factor(random)),
         beta(factor(random)) {}
-  static T factor(Random& random) {
+  static T factor(detail::Random& random) {
     auto const kind = random.below(4);
     return kind == 0 ? T(0) : kind == 1 ? T(1) : testing::random_eighth<T>(random);
   }
@@ -58,7 +58,7 @@ Rectangle<T> random_for(Op op, std::uint64_t rows, std::uint64_t cols, std::uint
 
 TYPED_TEST(Blas3Products, GemmIsItsDefinitionForEveryOpAndLayout) {
   using T = TypeParam;
-  Random random(1);
+  detail::Random random(1);
   for (auto const op_a : every_op) {
     for (auto const op_b : every_op) {
       for (int layouts = 0; layouts < 8; ++layouts) {
@@ -76,11 +76,11 @@ TYPED_TEST(Blas3Products, GemmIsItsDefinitionForEveryOpAndLayout) {
           ASSERT_EQ(testing::largest_difference(at_c.values(), expected), 0)
               << m << " " << n << " " << k << " " << tile;
           ASSERT_TRUE(at_c.padding_is_untouched());
-          TileGrid const grid{m, n, tile};
-          auto const inner = alpha == T(0) ? 1 : TileGrid{k, 1, tile}.tile_rows();
+          detail::TileGrid const grid{m, n, tile};
+          auto const inner = alpha == T(0) ? 1 : detail::TileGrid{k, 1, tile}.tile_rows();
           ASSERT_EQ(submitter.tasks.size(), grid.tile_rows() * grid.tile_cols() * inner);
           if (alpha != T(0)) {
-            ASSERT_EQ(testing::total_flops(submitter), flops_per_fma<T> * static_cast<double>(m * n * k));
+            ASSERT_EQ(testing::total_flops(submitter), detail::flops_per_fma<T> * static_cast<double>(m * n * k));
           }
         }
       }
@@ -94,11 +94,11 @@ TYPED_TEST(Blas3Products, GemmWithBetaZeroNeedsNoValueOfC) {
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
   auto const tiles = testing::bind_rectangle(submitter, a, 4);
-  auto const c = make_temporary_matrix<T>(submitter, {9, 9, 4}, MatrixPart::All, "C");
+  auto const c = detail::make_temporary_matrix<T>(submitter, {9, 9, 4}, MatrixPart::All, "C");
   gemm(tasks, Op::NoTrans, Op::NoTrans, T(1), tiles, tiles, T(0), c);
   ASSERT_EQ(submitter.tasks.size(), 27U);
-  EXPECT_EQ(submitter.tasks[0].accesses[2].mode, AccessMode::Write);
-  EXPECT_EQ(submitter.tasks[1].accesses[2].mode, AccessMode::ReadWrite);
+  EXPECT_EQ(submitter.tasks[0].accesses[2].mode, detail::AccessMode::Write);
+  EXPECT_EQ(submitter.tasks[1].accesses[2].mode, detail::AccessMode::ReadWrite);
   auto const square = testing::multiply(a, a);
   EXPECT_EQ(submitter.address<T>(c(2, 2).data)[0], square(8, 8));
 }
@@ -123,14 +123,14 @@ TYPED_TEST(Blas3Products, AlphaZeroDoesNotLookAtTheValuesOfTheOthers) {
 
 template <class T, bool Hermitian>
 void test_rank_k() {
-  Random random(2);
+  detail::Random random(2);
   Op const conjugating = Hermitian ? Op::ConjTrans : Op::Trans;
   for (auto const uplo : every_uplo) {
     for (auto const op : {Op::NoTrans, conjugating}) {
       for (int layouts = 0; layouts < 4; ++layouts) {
         for (int repeat = 0; repeat < 12; ++repeat) {
           Draw<T> draw(random);
-          if (Hermitian) draw.alpha = T(real_part(draw.alpha)), draw.beta = T(real_part(draw.beta));
+          if (Hermitian) draw.alpha = T(detail::real_part(draw.alpha)), draw.beta = T(detail::real_part(draw.beta));
           auto const [unused, n, k, tile, alpha, beta] = draw;
           auto const a = random_for<T>(op, n, k, 1);
           auto c = draw.initial(n, n);
@@ -139,10 +139,10 @@ void test_rank_k() {
           PlacedMatrix<T> at_a(a, tile, every_layout[layouts % 2]), at_c(c, tile, every_layout[layouts / 2]);
           ImmediateSubmitter submitter;
           TaskEmitter tasks(submitter);
-          auto const part = repeat % 2 == 0 ? MatrixPart::All : part_of(uplo);
+          auto const part = repeat % 2 == 0 ? MatrixPart::All : detail::part_of(uplo);
           auto const tiles_a = at_a.bind(submitter, "A"), tiles_c = at_c.bind(submitter, "C", part);
           if constexpr (Hermitian) {
-            herk<T>(tasks, uplo, op, real_part(alpha), tiles_a, real_part(beta), tiles_c);
+            herk<T>(tasks, uplo, op, detail::real_part(alpha), tiles_a, detail::real_part(beta), tiles_c);
           } else {
             syrk<T>(tasks, uplo, op, alpha, tiles_a, beta, tiles_c);
           }
@@ -161,7 +161,8 @@ void test_rank_k() {
           }
           ASSERT_TRUE(at_c.padding_is_untouched());
           if (alpha != T(0)) {
-            ASSERT_EQ(testing::total_flops(submitter), flops_per_fma<T> / 2 * static_cast<double>(n * (n + 1) * k));
+            ASSERT_EQ(testing::total_flops(submitter),
+                      detail::flops_per_fma<T> / 2 * static_cast<double>(n * (n + 1) * k));
           }
         }
       }
@@ -181,7 +182,7 @@ template <class T>
 
 template <class T, bool Hermitian>
 void test_one_triangle() {
-  Random random(3);
+  detail::Random random(3);
   for (auto const side : every_side) {
     for (auto const uplo : every_uplo) {
       for (int layouts = 0; layouts < 8; ++layouts) {
@@ -198,7 +199,7 @@ void test_one_triangle() {
           TaskEmitter tasks(submitter);
           auto const multiply = Hermitian ? hemm<T> : symm<T>;
           multiply(tasks, side, uplo, alpha,
-                   at_a.bind(submitter, "A", repeat % 2 == 0 ? MatrixPart::All : part_of(uplo)),
+                   at_a.bind(submitter, "A", repeat % 2 == 0 ? MatrixPart::All : detail::part_of(uplo)),
                    at_b.bind(submitter, "B"), beta, at_c.bind(submitter, "C"));
           auto const expected = side == Side::Left ? testing::multiply_add(alpha, whole, b, beta, c)
                                                    : testing::multiply_add(alpha, b, whole, beta, c);
@@ -206,7 +207,7 @@ void test_one_triangle() {
               << m << " " << n << " " << tile << " " << layouts;
           ASSERT_TRUE(at_c.padding_is_untouched());
           if (alpha != T(0)) {
-            ASSERT_EQ(testing::total_flops(submitter), flops_per_fma<T> * static_cast<double>(m * n * order));
+            ASSERT_EQ(testing::total_flops(submitter), detail::flops_per_fma<T> * static_cast<double>(m * n * order));
           }
         }
       }
@@ -221,7 +222,7 @@ TEST(Blas3Order, GemmFinishesATileOfCBeforeTheNext) {
   ImmediateSubmitter submitter(false);
   TaskEmitter tasks(submitter);
   auto const matrix = [&](char const* name) {
-    return make_temporary_matrix<double>(submitter, {8, 8, 4}, MatrixPart::All, name);
+    return detail::make_temporary_matrix<double>(submitter, {8, 8, 4}, MatrixPart::All, name);
   };
   auto const a = matrix("A"), b = matrix("B"), c = matrix("C");
   gemm(tasks, Op::Trans, Op::NoTrans, 1.0, a, b, 1.0, c);

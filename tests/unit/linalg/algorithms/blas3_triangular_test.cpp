@@ -45,12 +45,13 @@ std::vector<Case> every_case() {
 }
 
 template <class T>
-using Algorithm = void (*)(TaskEmitter&, Side, Uplo, Op, Diag, T, TiledMatrix<T> const&, TiledMatrix<T> const&);
+using Algorithm = void (*)(TaskEmitter&, Side, Uplo, Op, Diag, T, detail::TiledMatrix<T> const&,
+                           detail::TiledMatrix<T> const&);
 
 // Runs the algorithm on matrices of any shape; `draw` determines layouts and parts. `difference` gets the case, op(A),
 // alpha, B before and B after, and returns the distance of the result from the definition.
 template <class T, class Difference>
-void test_case(Algorithm<T> algorithm, Case const& at, unsigned draw, Random& random, Difference&& difference) {
+void test_case(Algorithm<T> algorithm, Case const& at, unsigned draw, detail::Random& random, Difference&& difference) {
   auto const m = 1 + random.below(20), n = 1 + random.below(20), tile = 4 + random.below(5);
   auto const order = at.side == Side::Left ? m : n;
   auto const alpha = draw < 8 ? T(1) : testing::random_eighth<T>(random);
@@ -60,24 +61,25 @@ void test_case(Algorithm<T> algorithm, Case const& at, unsigned draw, Random& ra
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
   algorithm(tasks, at.side, at.uplo, at.op, at.diag, alpha,
-            at_a.bind(submitter, "A", draw % 8 < 4 ? MatrixPart::All : part_of(at.uplo)), at_b.bind(submitter, "B"));
+            at_a.bind(submitter, "A", draw % 8 < 4 ? MatrixPart::All : detail::part_of(at.uplo)),
+            at_b.bind(submitter, "B"));
 
   auto const op_of_a = op_of(at.op, testing::triangle_of(at.uplo, at.diag, a));
   ASSERT_EQ(difference(at, op_of_a, alpha, b, at_b.values()), 0)
       << m << " x " << n << " in tiles of " << tile << ", " << static_cast<char>(at.side) << static_cast<char>(at.uplo)
       << static_cast<char>(at.op) << static_cast<char>(at.diag);
   ASSERT_TRUE(at_b.padding_is_untouched());
-  TileGrid const grid{m, n, tile};
+  detail::TileGrid const grid{m, n, tile};
   auto const steps = at.side == Side::Left ? grid.tile_rows() : grid.tile_cols();
   auto const lanes = at.side == Side::Left ? grid.tile_cols() : grid.tile_rows();
   ASSERT_EQ(submitter.tasks.size(), lanes * steps * (steps + 1) / 2);
   ASSERT_EQ(testing::count_tasks(submitter, "gemm"), lanes * steps * (steps - 1) / 2);
-  ASSERT_EQ(testing::total_flops(submitter), flops_per_fma<T> / 2 * static_cast<double>(m * n * order));
+  ASSERT_EQ(testing::total_flops(submitter), detail::flops_per_fma<T> / 2 * static_cast<double>(m * n * order));
 }
 
 template <class T, class Difference>
 void test_every_case(Algorithm<T> algorithm, Difference&& difference) {
-  Random random(4);
+  detail::Random random(4);
   for (auto const& at : every_case()) {
     for (unsigned draw = 0; draw < 16; ++draw) test_case<T>(algorithm, at, draw, random, difference);
   }
@@ -121,7 +123,7 @@ TEST(Blas3Priorities, OfTrsmAreTheBottomLevels) {
       for (std::uint64_t n = 4; n <= 24; n += 4) {
         ImmediateSubmitter submitter(false);
         TaskEmitter tasks(submitter);
-        auto const a = make_temporary_matrix<double>(submitter, square_grid(n, 4), part_of(uplo), "A");
+        auto const a = make_temporary_matrix<double>(submitter, square_grid(n, 4), detail::part_of(uplo), "A");
         auto const b = make_temporary_matrix<double>(submitter, square_grid(n, 4), MatrixPart::All, "B");
         trsm(tasks, side, uplo, Op::NoTrans, Diag::NonUnit, 1.0, a, b);
         auto const levels =

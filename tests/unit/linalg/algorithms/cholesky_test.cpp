@@ -27,7 +27,7 @@ std::size_t count(ImmediateSubmitter const& submitter, std::string const& codele
 }
 
 TEST(CholeskyGraph, HasTheTasksOfItsFormula) {
-  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
+  for (auto const order : {detail::FactorOrder::RightLooking, detail::FactorOrder::LeftLooking}) {
     for (std::size_t tiles = 1; tiles <= 7; ++tiles) {
       ImmediateSubmitter submitter(false);
       auto const a = make_temporary_matrix<double>(submitter, square_grid(tiles * 8, 8), MatrixPart::Lower, "A");
@@ -92,7 +92,7 @@ TEST(CholeskyGraph, OnlyTheStoredTriangleIsRegistered) {
   auto const upper = make_temporary_matrix<double>(submitter, square_grid(24, 8), MatrixPart::Upper, "A");
   ASSERT_EQ(submitter.data.size(), 6U);
   EXPECT_EQ(submitter.data[upper(0, 2).data.index()].name, "A(0, 2)");
-  EXPECT_EQ(upper.transposed()(2, 0).layout, Layout::ColumnMajor);
+  EXPECT_EQ(upper.transposed()(2, 0).layout, detail::Layout::ColumnMajor);
 }
 
 // LAPACK's factor of the triangle `uplo`, with the other triangle unchanged; 0 or LAPACK's INFO.
@@ -115,14 +115,14 @@ template <class T>
 void factor_in_tiles(Rectangle<T>& a, std::uint64_t tile, Uplo uplo, CholeskyOptions const& options = {}) {
   ImmediateSubmitter submitter;
   TaskEmitter emitter(submitter);
-  potrf(emitter, testing::bind_rectangle(submitter, a, tile, part_of(uplo)), options);
+  potrf(emitter, testing::bind_rectangle(submitter, a, tile, detail::part_of(uplo)), options);
 }
 
 TYPED_TEST(Cholesky, IsExactInPlaceForEverySizeAndTriangle) {
   using T = TypeParam;
   for (std::uint64_t n : {1, 15, 16, 17, 31, 64, 100}) {
     testing::ExactCholesky<T> const known(n);
-    for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
+    for (auto const order : {detail::FactorOrder::RightLooking, detail::FactorOrder::LeftLooking}) {
       for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
         for (std::uint64_t padding : {0, 3}) {
           auto factor = padded(known.a, padding);
@@ -186,16 +186,16 @@ TYPED_TEST(Cholesky, SolvesForAnyNumberOfRightHandSides) {
         testing::RowMajorTiles<T> x(testing::multiply(a, solution), 8);
         ImmediateSubmitter submitter;
         TaskEmitter emitter(submitter);
-        auto const factor = testing::bind_rectangle(submitter, a, 8, part_of(uplo));
+        auto const factor = testing::bind_rectangle(submitter, a, 8, detail::part_of(uplo));
         potrf(emitter, factor);
         auto const factored = submitter.tasks.size();
         potrs(emitter, factor, x.bind(submitter, MatrixPart::All, "B"));
         EXPECT_EQ(testing::largest_difference(x.values(), solution), 0) << n << " " << columns;
-        TileGrid const grid{n, columns, 8};
+        detail::TileGrid const grid{n, columns, 8};
         EXPECT_EQ(submitter.tasks.size() - factored, grid.tile_rows() * (grid.tile_rows() + 1) * grid.tile_cols());
         double flops = 0;
         for (auto t = factored; t < submitter.tasks.size(); ++t) flops += submitter.tasks[t].flops;
-        EXPECT_EQ(flops, flops_per_fma<T> * static_cast<double>(n * n * columns));
+        EXPECT_EQ(flops, detail::flops_per_fma<T> * static_cast<double>(n * n * columns));
       }
     }
   }
@@ -207,13 +207,13 @@ TYPED_TEST(Cholesky, ReadsTheTriangleOfTheFactorAlone) {
   for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
     auto guarded = testing::rectangle_of<T>(13, 13, [&](std::uint64_t i, std::uint64_t j) {
       return testing::in_triangle(uplo, i, j) ? known.factor(uplo)(i, j)
-                                              : T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+                                              : T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
     });
     auto const solution = testing::random_eighths<T>(13, 3, 5);
     auto x = testing::multiply(known.a, solution);
     ImmediateSubmitter submitter;
     TaskEmitter emitter(submitter);
-    potrs(emitter, testing::bind_rectangle(submitter, guarded, 8, part_of(uplo)),
+    potrs(emitter, testing::bind_rectangle(submitter, guarded, 8, detail::part_of(uplo)),
           testing::bind_rectangle(submitter, x, 8));
     EXPECT_EQ(testing::largest_difference(x, solution), 0);
   }
@@ -221,7 +221,7 @@ TYPED_TEST(Cholesky, ReadsTheTriangleOfTheFactorAlone) {
 
 // H D H with a reflection H and eigenvalues D from 1 down to 1 / condition.
 Dense<double> ill_conditioned(std::uint64_t n, double condition) {
-  Random random(3);
+  detail::Random random(3);
   std::vector<double> v(n);
   for (auto& element : v) element = 2 * random.uniform() - 1;
   double const length = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));

@@ -23,7 +23,7 @@ std::vector<std::string> lines(ImmediateSubmitter const& submitter) {
 }
 
 TEST(LuGraph, WithoutPivotingHasTheTasksOfItsFormula) {
-  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
+  for (auto const order : {detail::FactorOrder::RightLooking, detail::FactorOrder::LeftLooking}) {
     for (std::size_t n = 1; n <= 7; ++n) {
       ImmediateSubmitter submitter(false);
       TaskEmitter tasks(submitter);
@@ -41,11 +41,11 @@ TEST(LuGraph, WithoutPivotingHasTheTasksOfItsFormula) {
 
 // Measuring the growth needs no extra tasks, and delays none.
 TEST(LuGraph, WithoutPivotingMeasuresTheGrowthInTheTasksThatChangeTiles) {
-  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
+  for (auto const order : {detail::FactorOrder::RightLooking, detail::FactorOrder::LeftLooking}) {
     auto const grid = square_grid(24, 8);
     ImmediateSubmitter plain(false), measured(false);
     TaskEmitter plain_tasks(plain), measured_tasks(measured);
-    TileMaxima maxima(grid);
+    detail::TileMaxima maxima(grid);
     getrf_nopiv(plain_tasks, make_temporary_matrix<double>(plain, grid, MatrixPart::All, "A"), {.order = order});
     getrf_nopiv(measured_tasks, make_temporary_matrix<double>(measured, grid, MatrixPart::All, "A"),
                 {.order = order, .growth = testing::bind_growth(measured, maxima)});
@@ -58,7 +58,7 @@ TEST(LuGraph, WithoutPivotingMeasuresTheGrowthInTheTasksThatChangeTiles) {
       EXPECT_EQ(measured.tasks[t].flops, plain.tasks[t].flops);
       for (auto const& access : measured.tasks[t].accesses) {
         if (measured.data[access.data.index()].bytes != sizeof(double)) continue;
-        EXPECT_EQ(access.mode, AccessMode::Write);
+        EXPECT_EQ(access.mode, detail::AccessMode::Write);
         EXPECT_TRUE(seen.insert(access.data).second);
         ++maxima_written;
       }
@@ -71,13 +71,13 @@ TEST(LuGraph, WithPivotingMeasuresTheGrowthOfEachTileOnItsOwn) {
   auto const grid = square_grid(24, 8);
   ImmediateSubmitter submitter(false);
   TaskEmitter tasks(submitter);
-  TileMaxima maxima(grid);
+  detail::TileMaxima maxima(grid);
   getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
         make_temporary_pivots(submitter, grid), {.growth = testing::bind_growth(submitter, maxima)});
   EXPECT_EQ(count_tasks(submitter, "max_modulus"), 9U + 6U);
   for (auto const& task : submitter.tasks) {
     if (task.codelet != "max_modulus") continue;
-    EXPECT_EQ(task.accesses.back().mode, AccessMode::Write);
+    EXPECT_EQ(task.accesses.back().mode, detail::AccessMode::Write);
   }
 }
 
@@ -87,7 +87,7 @@ TEST(LuGraph, WithoutPivotingSubmitsInTheStatedOrder) {
   auto const grid = square_grid(16, 8);
   getrf_nopiv(right_tasks, make_temporary_matrix<double>(right, grid, MatrixPart::All, "A"));
   getrf_nopiv(left_tasks, make_temporary_matrix<double>(left, grid, MatrixPart::All, "A"),
-              {.order = FactorOrder::LeftLooking});
+              {.order = detail::FactorOrder::LeftLooking});
   EXPECT_EQ(lines(right),
             (std::vector<std::string>{"getrf *A(0, 0)", "trsm_ll A(0, 0) *A(0, 1)", "trsm_ru A(0, 0) *A(1, 0)",
                                       "gemm A(1, 0) A(0, 1) *A(1, 1)", "getrf *A(1, 1)"}));
@@ -99,7 +99,7 @@ TEST(LuGraph, WithoutPivotingSubmitsInTheStatedOrder) {
 TEST(LuGraph, WithPivotingPlaysATournamentInTallPanels) {
   ImmediateSubmitter submitter(false);
   TaskEmitter tasks(submitter);
-  TileGrid const grid{48, 8, 8};
+  detail::TileGrid const grid{48, 8, 8};
   getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
         make_temporary_pivots(submitter, grid), {.leaf_tiles = 2});
   EXPECT_EQ(lines(submitter), (std::vector<std::string>{
@@ -146,7 +146,7 @@ TEST(LuGraph, ByColumnsBeginsTheNextOnesAfterThePanelBeforeThem) {
   TaskEmitter tasks(submitter);
   auto const grid = square_grid(32, 8);
   getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
-        make_temporary_pivots(submitter, grid), {.order = FactorOrder::LeftLooking, .columns = 2});
+        make_temporary_pivots(submitter, grid), {.order = detail::FactorOrder::LeftLooking, .columns = 2});
   std::vector<std::string> exchanges;
   for (auto const& line : lines(submitter)) {
     if (line.starts_with("swap_rows") && line.ends_with("pivots(1)")) exchanges.push_back(line);
@@ -158,20 +158,20 @@ TEST(LuGraph, ByColumnsBeginsTheNextOnesAfterThePanelBeforeThem) {
 }
 
 TEST(LuGraph, FitPanelsWhereThreeQuartersOfTheMemoryHoldATileColumn) {
-  TileGrid const grid{4096, 4096, 512};
+  detail::TileGrid const grid{4096, 4096, 512};
   Bytes const column = 4096 * 512 * sizeof(double), all = 8 * column;
   Bytes const least = (column + 4096 * 64 * sizeof(double)) / 3 * 4;
   auto const fit = [&](Bytes memory) { return fit_panels({.leaf_tiles = 4}, grid, sizeof(double), memory); };
   EXPECT_EQ(fit(least - 1).leaf_tiles, 4U);
-  EXPECT_EQ(fit(least - 1).order, FactorOrder::RightLooking);
+  EXPECT_EQ(fit(least - 1).order, detail::FactorOrder::RightLooking);
   EXPECT_EQ(fit(least).leaf_tiles, 8U);
   EXPECT_TRUE(fit(least).host_panels);
-  EXPECT_EQ(fit(least).order, FactorOrder::LeftLooking);
+  EXPECT_EQ(fit(least).order, detail::FactorOrder::LeftLooking);
   EXPECT_EQ(fit(least).columns, 1U);
   EXPECT_EQ(fit(5 * column / 2 + 4).columns, 2U);
   EXPECT_EQ(fit(5 * column / 2 - 5).columns, 1U);
   EXPECT_EQ(fit(all - 1).columns, 6U);
-  EXPECT_EQ(fit(all).order, FactorOrder::RightLooking);
+  EXPECT_EQ(fit(all).order, detail::FactorOrder::RightLooking);
 }
 
 TEST(LuGraph, NoTaskOfATournamentHasMoreTilesThanStated) {
@@ -190,14 +190,15 @@ TEST(LuGraph, NoTaskOfATournamentHasMoreTilesThanStated) {
   }
 }
 
-std::int64_t time_of(std::string const& codelet, LuTimes const& times) {
+std::int64_t time_of(std::string const& codelet, detail::LuTimes const& times) {
   return codelet == "getrf"     ? times.getrf
          : codelet == "trsm_ll" ? times.trsm_ll
          : codelet == "trsm_ru" ? times.trsm_ru
                                 : times.gemm;
 }
 
-void expect_closed_form_is_bottom_level(TileGrid const& grid, LuTimes const& times, FactorOrder order) {
+void expect_closed_form_is_bottom_level(detail::TileGrid const& grid, detail::LuTimes const& times,
+                                        detail::FactorOrder order) {
   ImmediateSubmitter closed(false);
   TaskEmitter tasks(closed);
   getrf_nopiv(tasks, make_temporary_matrix<double>(closed, grid, MatrixPart::All, "A"),
@@ -211,12 +212,12 @@ void expect_closed_form_is_bottom_level(TileGrid const& grid, LuTimes const& tim
 }
 
 TEST(LuPriorities, AreTheBottomLevelsOfTheGraphForAnyTimes) {
-  Random random(21);
+  detail::Random random(21);
   for (int i = 0; i < 200; ++i) {
-    LuTimes const times =
-        i == 0 ? LuTimes{}
-               : LuTimes{random.between(1, 50), random.between(1, 50), random.between(1, 50), random.between(1, 50)};
-    auto const order = i % 2 == 0 ? FactorOrder::RightLooking : FactorOrder::LeftLooking;
+    detail::LuTimes const times = i == 0 ? detail::LuTimes{}
+                                         : detail::LuTimes{random.between(1, 50), random.between(1, 50),
+                                                           random.between(1, 50), random.between(1, 50)};
+    auto const order = i % 2 == 0 ? detail::FactorOrder::RightLooking : detail::FactorOrder::LeftLooking;
     auto const rows = static_cast<std::uint64_t>(random.between(1, 9)),
                cols = static_cast<std::uint64_t>(random.between(1, 9));
     expect_closed_form_is_bottom_level({4 * rows, 4 * cols, 4}, times, order);

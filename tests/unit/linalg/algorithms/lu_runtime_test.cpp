@@ -8,8 +8,8 @@
 namespace granary {
 namespace {
 
-PivotData add_pivots(Runtime& runtime, Pivots& pivots) {
-  PivotData data;
+detail::PivotData add_pivots(Runtime& runtime, Pivots& pivots) {
+  detail::PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
     data.panels.push_back(
         runtime.session().add_data("pivots", pivot_bytes(pivots.grid(), k), {.memory = pivots.panel(k)}));
@@ -17,7 +17,7 @@ PivotData add_pivots(Runtime& runtime, Pivots& pivots) {
   return data;
 }
 
-class LuRuntime : public testing::Files, public ::testing::WithParamInterface<FactorOrder> {};
+class LuRuntime : public testing::Files, public ::testing::WithParamInterface<detail::FactorOrder> {};
 
 TEST_P(LuRuntime, FactorsOutOfCoreUnderTheMemoryLimit) {
   std::uint64_t const n = 300, tile = 32;
@@ -53,7 +53,8 @@ TEST_P(LuRuntime, FactorsViewsInPlace) {
   EXPECT_TRUE(testing::padding_is_untouched(factors));
 }
 
-INSTANTIATE_TEST_SUITE_P(Orders, LuRuntime, ::testing::Values(FactorOrder::RightLooking, FactorOrder::LeftLooking));
+INSTANTIATE_TEST_SUITE_P(Orders, LuRuntime,
+                         ::testing::Values(detail::FactorOrder::RightLooking, detail::FactorOrder::LeftLooking));
 
 TEST(LuRuntimeNopiv, ReportsThePivotThatStoppedIt) {
   auto a = testing::dominant<double>(100, 100);

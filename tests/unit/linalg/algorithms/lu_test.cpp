@@ -19,14 +19,15 @@ using testing::random_rectangle;
 using testing::Rectangle;
 using testing::rectangle_of;
 
-constexpr FactorOrder every_order[] = {FactorOrder::RightLooking, FactorOrder::LeftLooking};
+constexpr detail::FactorOrder every_order[] = {detail::FactorOrder::RightLooking, detail::FactorOrder::LeftLooking};
 
 template <class T>
 class Lu : public ::testing::Test {};
 TYPED_TEST_SUITE(Lu, testing::Scalars);
 
 template <class T>
-Rectangle<T> factor_nopiv(Rectangle<T> const& a, LuOptions const& options = {}, Layout layout = Layout::ColumnMajor) {
+Rectangle<T> factor_nopiv(Rectangle<T> const& a, LuOptions const& options = {},
+                          detail::Layout layout = detail::Layout::ColumnMajor) {
   PlacedMatrix<T> placed(a, 16, layout);
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
@@ -76,7 +77,7 @@ TYPED_TEST(Lu, HasTheSameFactorsInStacksAndByColumns) {
         for (std::uint64_t const leaf : {1, 100}) {
           testing::TiledLu<TypeParam> const by_columns(
               a, 16, layout,
-              {.order = FactorOrder::LeftLooking, .columns = number, .host_panels = true, .leaf_tiles = leaf});
+              {.order = detail::FactorOrder::LeftLooking, .columns = number, .host_panels = true, .leaf_tiles = leaf});
           EXPECT_EQ(testing::lu_residual(a, by_columns.factors, by_columns.pivots), 0) << rows << " " << cols;
         }
       }
@@ -102,7 +103,7 @@ TYPED_TEST(Lu, WithATournamentMultipliesBackForEveryShape) {
 
 TYPED_TEST(Lu, ExchangesRowsForwardAndBack) {
   auto const a = random_rectangle<TypeParam>(100, 70, 4);
-  testing::TiledLu<TypeParam> lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = 2});
+  testing::TiledLu<TypeParam> lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = 2});
   auto const b = random_rectangle<TypeParam>(100, 35, 5);
   for (auto const layout : testing::every_layout) {
     for (bool const back : {false, true}) {
@@ -110,7 +111,7 @@ TYPED_TEST(Lu, ExchangesRowsForwardAndBack) {
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       laswp(tasks, placed.bind(submitter, "B"), testing::bind_pivots(submitter, lu.pivots), lu.pivots.grid(),
-            back ? SwapDirection::Backward : SwapDirection::Forward);
+            back ? detail::SwapDirection::Backward : detail::SwapDirection::Forward);
       auto const expected = testing::exchange(rectangle_of<TypeParam>(100, 35, b), lu.pivots, 70, back);
       EXPECT_EQ(testing::largest_difference(placed.values(), expected), 0);
     }
@@ -123,12 +124,12 @@ TYPED_TEST(Lu, SolvesForEveryOperation) {
   for (bool const pivoted : {true, false}) {
     testing::ExactLu<T> const known(n, n, 6);
     auto const a = pivoted ? testing::reversed(known.a) : known.a;
-    testing::TiledLu<T> lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = 100});
+    testing::TiledLu<T> lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = 100});
     if (!pivoted) lu.factors = factor_nopiv(a);
     for (auto const op : testing::every_op) {
       auto const x = testing::random_eighths<T>(n, 37, 7);
-      PlacedMatrix<T> factors(lu.factors, 16, Layout::ColumnMajor);
-      PlacedMatrix<T> b(testing::multiply(testing::op_of(op, a), x), 16, Layout::ColumnMajor);
+      PlacedMatrix<T> factors(lu.factors, 16, detail::Layout::ColumnMajor);
+      PlacedMatrix<T> b(testing::multiply(testing::op_of(op, a), x), 16, detail::Layout::ColumnMajor);
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       auto const pivots = testing::bind_pivots(submitter, lu.pivots);
@@ -144,11 +145,11 @@ TYPED_TEST(Lu, PermutationMatricesAreFactoredExactly) {
   std::uint64_t const n = 70;
   for (std::uint64_t step : {1, 3, 17, 69}) {
     auto const a = rectangle_of<T>(n, n, [&](std::uint64_t i, std::uint64_t j) {
-      return i == (j * step + 5) % n ? T(static_cast<RealOf<T>>(1 << (j % 5))) : T(0);
+      return i == (j * step + 5) % n ? T(static_cast<detail::RealOf<T>>(1 << (j % 5))) : T(0);
     });
     if (std::gcd(step, n) != 1) continue;
     for (std::uint64_t leaf : {1, 2, 8}) {
-      testing::TiledLu<T> const lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = leaf});
       EXPECT_EQ(testing::lu_residual(a, lu.factors, lu.pivots), 0) << step << " " << leaf;
       EXPECT_EQ(testing::largest_modulus(testing::unit_lower(lu.factors)), 1);
     }
@@ -163,7 +164,7 @@ TYPED_TEST(Lu, TellsTheFirstZeroPivotAndGoesOn) {
     for (std::uint64_t i = 0; i < n; ++i) a(i, zero) = T(0);
     ASSERT_EQ(LapackLu<T>(a).info, static_cast<int>(zero) + 1);
     for (std::uint64_t leaf : {1, 2, 100}) {
-      testing::TiledLu<T> const lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = leaf});
       ASSERT_EQ(lu.pivots.zero_pivot(), std::optional(zero + 1)) << leaf;
       EXPECT_LE(testing::lu_residual(a, lu.factors, lu.pivots), testing::lu_bound(lu.factors)) << leaf;
     }
@@ -177,7 +178,7 @@ TYPED_TEST(Lu, OfSingularMatricesMultipliesBack) {
   auto const ones = rectangle_of<T>(n, n, [](std::uint64_t, std::uint64_t) { return T(1); });
   for (auto const& a : {low_rank, ones, Rectangle<T>(n, n)}) {
     for (std::uint64_t leaf : {1, 2, 100}) {
-      testing::TiledLu<T> const lu(a, 16, Layout::RowMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::Layout::RowMajor, {.leaf_tiles = leaf});
       if (testing::largest_modulus(a) > 0) {
         EXPECT_LE(testing::lu_residual(a, lu.factors, lu.pivots), testing::lu_bound(lu.factors)) << leaf;
       }
@@ -192,7 +193,7 @@ TYPED_TEST(Lu, OfAMatrixWithNaNsEnds) {
     auto a = random_rectangle<T>(90, 90, 11);
     a(place, place / 2) = T(testing::not_a_number<T>);
     for (std::uint64_t leaf : {1, 2, 100}) {
-      testing::TiledLu<T> const lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = leaf});
       for (std::uint64_t i = 0; i < 90; ++i) {
         EXPECT_TRUE(lu.pivots[i] >= i && lu.pivots[i] < 90);
       }
@@ -203,7 +204,7 @@ TYPED_TEST(Lu, OfAMatrixWithNaNsEnds) {
 
 TYPED_TEST(Lu, WithoutPivotingNamesThePivotThatItRefuses) {
   using T = TypeParam;
-  using R = RealOf<T>;
+  using R = detail::RealOf<T>;
   R const subnormal = std::numeric_limits<R>::min() / 2;
   for (std::uint64_t bad : {0, 15, 16, 47, 89}) {
     for (R const value : {R(0), subnormal, testing::not_a_number<T>, std::numeric_limits<R>::infinity()}) {
@@ -245,9 +246,9 @@ TEST(LuGrowth, IsWilkinsonsForHisMatrix) {
   });
   for (auto const order : every_order) {
     for (bool const pivoted : {false, true}) {
-      PlacedMatrix<double> placed(a, 16, Layout::RowMajor);
+      PlacedMatrix<double> placed(a, 16, detail::Layout::RowMajor);
       Pivots pivots({n, n, 16});
-      TileMaxima maxima({n, n, 16});
+      detail::TileMaxima maxima({n, n, 16});
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       LuOptions const options{.order = order, .leaf_tiles = 100, .growth = testing::bind_growth(submitter, maxima)};
@@ -266,9 +267,9 @@ TEST(LuGrowth, IsMeasuredOnTheValuesBeforeAndAfter) {
   for (auto const& [rows, cols] : testing::every_extents) {
     auto const a = random_rectangle<double>(rows, cols, 12);
     for (auto const order : every_order) {
-      PlacedMatrix<double> placed(a, 16, Layout::ColumnMajor);
+      PlacedMatrix<double> placed(a, 16, detail::Layout::ColumnMajor);
       Pivots pivots({rows, cols, 16});
-      TileMaxima maxima({rows, cols, 16});
+      detail::TileMaxima maxima({rows, cols, 16});
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       getrf(tasks, placed.bind(submitter, "A"), testing::bind_pivots(submitter, pivots),
@@ -286,15 +287,15 @@ TYPED_TEST(Lu, GrowthWithoutPivotingIsMeasuredOnTheValuesBeforeAndAfter) {
     auto const a = random_rectangle<T>(rows, cols, 12);
     for (auto const order : every_order) {
       for (std::int32_t const inner_tile : {0, 8}) {
-        PlacedMatrix<T> placed(a, 16, Layout::RowMajor);
-        TileMaxima maxima({rows, cols, 16});
+        PlacedMatrix<T> placed(a, 16, detail::Layout::RowMajor);
+        detail::TileMaxima maxima({rows, cols, 16});
         ImmediateSubmitter submitter;
         TaskEmitter tasks(submitter);
         getrf_nopiv(tasks, placed.bind(submitter, "A"),
                     {.order = order, .growth = testing::bind_growth(submitter, maxima), .inner_tile = inner_tile});
         double const before = testing::largest_modulus(rectangle_of<T>(rows, cols, a));
         double const after = testing::largest_modulus(testing::upper(placed.values()));
-        double const rounding = is_complex<T> ? 4.0 * std::numeric_limits<RealOf<T>>::epsilon() : 0;
+        double const rounding = detail::is_complex<T> ? 4.0 * std::numeric_limits<detail::RealOf<T>>::epsilon() : 0;
         EXPECT_NEAR(maxima.growth().matrix, before, rounding * before);
         EXPECT_NEAR(maxima.growth().factor, after, rounding * after);
       }
@@ -306,13 +307,13 @@ TEST(LuGraph, LetsUpdatesCommuteButThoseThatMeasure) {
   for (bool const measures : {false, true}) {
     ImmediateSubmitter submitter(false);
     TaskEmitter tasks(submitter);
-    TileMaxima maxima({48, 48, 16});
+    detail::TileMaxima maxima({48, 48, 16});
     LuOptions options{.commuting = true};
     if (measures) options.growth = testing::bind_growth(submitter, maxima);
     getrf_nopiv(tasks, make_temporary_matrix<double>(submitter, square_grid(48, 16), MatrixPart::All, "A"), options);
     std::vector<bool> gemms;
     for (auto const& task : submitter.tasks) {
-      bool const any = std::ranges::any_of(task.accesses, commutes, &Access::mode);
+      bool const any = std::ranges::any_of(task.accesses, detail::commutes, &detail::Access::mode);
       EXPECT_TRUE(!any || task.codelet == "gemm") << task.codelet;
       if (task.codelet == "gemm") gemms.push_back(any);
     }
@@ -325,9 +326,9 @@ TEST(LuGrowth, IsNotANumberWhereAnElementIsNone) {
   for (bool const in_first_tile : {false, true}) {
     auto a = rectangle_of<double>(n, n, [](std::uint64_t i, std::uint64_t j) { return i == j ? 4.0 : 1.0; });
     a(in_first_tile ? 0 : n - 1, n - 1) = std::nan("");
-    PlacedMatrix<double> placed(a, 16, Layout::RowMajor);
+    PlacedMatrix<double> placed(a, 16, detail::Layout::RowMajor);
     Pivots pivots({n, n, 16});
-    TileMaxima maxima({n, n, 16});
+    detail::TileMaxima maxima({n, n, 16});
     ImmediateSubmitter submitter;
     TaskEmitter tasks(submitter);
     getrf(tasks, placed.bind(submitter, "A"), testing::bind_pivots(submitter, pivots),
@@ -340,22 +341,22 @@ TEST(LuGrowth, IsNotANumberWhereAnElementIsNone) {
 TEST(LuArguments, ThatDoNotMatchAreRefused) {
   ImmediateSubmitter submitter(false);
   TaskEmitter tasks(submitter);
-  TileGrid const grid{40, 40, 16};
+  detail::TileGrid const grid{40, 40, 16};
   auto const a = make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A");
   auto const lower = make_temporary_matrix<double>(submitter, grid, MatrixPart::Lower, "L");
-  auto const tall = make_temporary_matrix<double>(submitter, {50, 40, 16}, MatrixPart::All, "T");
-  auto const fine = make_temporary_matrix<double>(submitter, {40, 40, 8}, MatrixPart::All, "F");
+  auto const tall = detail::make_temporary_matrix<double>(submitter, {50, 40, 16}, MatrixPart::All, "T");
+  auto const fine = detail::make_temporary_matrix<double>(submitter, {40, 40, 8}, MatrixPart::All, "F");
   auto const pivots = make_temporary_pivots(submitter, grid);
   EXPECT_THROW(getrf_nopiv(tasks, lower), InvalidArgument);
   EXPECT_THROW(getrf(tasks, lower, pivots), InvalidArgument);
   EXPECT_THROW(getrf(tasks, fine, pivots), InvalidArgument);
   EXPECT_THROW(getrf(tasks, a, pivots, {.leaf_tiles = 0}), InvalidArgument);
   EXPECT_THROW(getrf(tasks, a, pivots, {.columns = 0}), InvalidArgument);
-  LuOptions const too_few{.growth = GrowthData{{DataId(0)}, {DataId(0)}}};
+  LuOptions const too_few{.growth = detail::GrowthData{{DataId(0)}, {DataId(0)}}};
   EXPECT_THROW(getrf_nopiv(tasks, a, too_few), InvalidArgument);
   EXPECT_THROW(getrf(tasks, a, pivots, too_few), InvalidArgument);
-  EXPECT_THROW(laswp(tasks, tall, pivots, grid, SwapDirection::Forward), InvalidArgument);
-  EXPECT_THROW(laswp(tasks, fine, pivots, grid, SwapDirection::Forward), InvalidArgument);
+  EXPECT_THROW(laswp(tasks, tall, pivots, grid, detail::SwapDirection::Forward), InvalidArgument);
+  EXPECT_THROW(laswp(tasks, fine, pivots, grid, detail::SwapDirection::Forward), InvalidArgument);
   EXPECT_THROW(getrs(tasks, Op::NoTrans, tall, &pivots, tall), InvalidArgument);
   EXPECT_THROW(getrs(tasks, Op::NoTrans, a, &pivots, tall), InvalidArgument);
   EXPECT_THROW(getrs(tasks, Op::NoTrans, a, &pivots, fine), InvalidArgument);

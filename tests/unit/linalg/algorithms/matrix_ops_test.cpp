@@ -36,8 +36,8 @@ void expect_equal(Rectangle<T> const& a, Rectangle<T> const& expected) {
 
 template <class To, class From>
 To as_type(From const& value) {
-  if constexpr (is_complex<From>) {
-    return To(static_cast<RealOf<To>>(value.real()), static_cast<RealOf<To>>(value.imag()));
+  if constexpr (detail::is_complex<From>) {
+    return To(static_cast<detail::RealOf<To>>(value.real()), static_cast<detail::RealOf<To>>(value.imag()));
   } else {
     return static_cast<To>(value);
   }
@@ -100,14 +100,14 @@ TYPED_TEST(MatrixOps, TransposeEqualsItsDefinitionInAllLayouts) {
       auto b = random_rectangle<T>(plain ? 70 : 45, plain ? 45 : 70, 4, 2);
       auto const moved = testing::op_of(op, a);
       auto const expected = rectangle_of<T>(b.rows, b.cols, [&](std::uint64_t i, std::uint64_t j) {
-        return in_part(plain ? part : flip(part), i, j) ? moved(i, j) : b(i, j);
+        return in_part(plain ? part : detail::flip(part), i, j) ? moved(i, j) : b(i, j);
       });
       RowMajorTiles<T> by_rows(b, 20);
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       auto const from = bind_rectangle(submitter, a, 20, part);
       transpose(tasks, op, from, bind_rectangle(submitter, b, 20, MatrixPart::All, "B"));
-      transpose(tasks, op, from, by_rows.bind(submitter, plain ? part : flip(part), "B"));
+      transpose(tasks, op, from, by_rows.bind(submitter, plain ? part : detail::flip(part), "B"));
       expect_equal(b, expected);
       expect_equal(by_rows.values(), expected);
     }
@@ -141,7 +141,7 @@ TYPED_TEST(MatrixOps, AddEqualsItsDefinition) {
     for (T const beta : {T(0), T(1), T(-0.5)}) {
       auto a = testing::random_eighths<T>(37, 50, 6, 1);
       auto b = testing::random_eighths<T>(37, 50, 7, 2);
-      if (beta == T(0)) b(3, 3) = std::numeric_limits<RealOf<T>>::quiet_NaN();
+      if (beta == T(0)) b(3, 3) = std::numeric_limits<detail::RealOf<T>>::quiet_NaN();
       RowMajorTiles<T> by_rows(b, 8);
       auto const expected = rectangle_of<T>(37, 50, [&](std::uint64_t i, std::uint64_t j) {
         if (!in_part(part, i, j)) return b(i, j);
@@ -155,7 +155,7 @@ TYPED_TEST(MatrixOps, AddEqualsItsDefinition) {
       expect_equal(b, expected);
       expect_equal(by_rows.values(), expected);
       if (part == MatrixPart::All && beta == T(0)) {
-        EXPECT_EQ(submitter.tasks.front().accesses[1].mode, AccessMode::Write);
+        EXPECT_EQ(submitter.tasks.front().accesses[1].mode, detail::AccessMode::Write);
       }
     }
   }
@@ -172,9 +172,9 @@ TYPED_TEST(MatrixOps, ATemporaryTriangleNeedsTheOtherOneZeroed) {
     auto const temporary = [&] { return make_temporary_matrix<T>(submitter, from.grid(), part, "temporary"); };
     EXPECT_THROW(copy(tasks, from, temporary()), std::logic_error);
     auto const copied = temporary(), constant = temporary(), doubled = temporary();
-    copy(tasks, from, copied, OtherTriangle::Zeroed);
-    set(tasks, T(1), T(2), constant, OtherTriangle::Zeroed);
-    add(tasks, T(2), from, T(0), doubled, OtherTriangle::Zeroed);
+    copy(tasks, from, copied, detail::OtherTriangle::Zeroed);
+    set(tasks, T(1), T(2), constant, detail::OtherTriangle::Zeroed);
+    add(tasks, T(2), from, T(0), doubled, detail::OtherTriangle::Zeroed);
     T const* const tile = submitter.template address<T>(copied(1, 1).data);
     for (std::uint64_t i = 0; i < 4; ++i) {
       for (std::uint64_t j = 0; j < 4; ++j) {

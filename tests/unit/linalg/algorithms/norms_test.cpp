@@ -28,25 +28,27 @@ constexpr Norm norms[] = {Norm::Max, Norm::One, Norm::Infinity, Norm::Frobenius}
 template <class T>
 class Norms : public ::testing::Test {
  protected:
-  static double lange(Norm norm, ImmediateSubmitter& submitter, TiledMatrix<T> const& a) {
+  static double lange(Norm norm, ImmediateSubmitter& submitter, detail::TiledMatrix<T> const& a) {
     double result = -1;
     TaskEmitter tasks(submitter);
     submit_lange(tasks, norm, a, submitter.bind("norm", sizeof result, &result));
     return result;
   }
-  static double lanhe(Norm norm, ImmediateSubmitter& submitter, TiledMatrix<T> const& a) {
+  static double lanhe(Norm norm, ImmediateSubmitter& submitter, detail::TiledMatrix<T> const& a) {
     double result = -1;
     TaskEmitter tasks(submitter);
     submit_lanhe(tasks, norm, a, submitter.bind("norm", sizeof result, &result));
     return result;
   }
   static double lapack(Norm norm, Rectangle<T> const& a) {
-    std::vector<RealOf<T>> work(a.rows);
+    std::vector<detail::RealOf<T>> work(a.rows);
     return static_cast<double>(blas::lange(norm, static_cast<int>(a.rows), static_cast<int>(a.cols), a.elements.data(),
                                            static_cast<int>(a.ld), work.data()));
   }
   // LAPACK adds up to 41 * 23 moduli or squares, of two parts where they are complex, in T.
-  static double tolerance(double value) { return 2 * 41 * 23 * value * std::numeric_limits<RealOf<T>>::epsilon(); }
+  static double tolerance(double value) {
+    return 2 * 41 * 23 * value * std::numeric_limits<detail::RealOf<T>>::epsilon();
+  }
 };
 TYPED_TEST_SUITE(Norms, test::Scalars);
 
@@ -83,12 +85,12 @@ TYPED_TEST(Norms, LanheCountsTheStoredTriangleTwiceAndARealDiagonal) {
         double const expected = this->lapack(norm, full);
         RowMajorTiles<T> by_rows(a, tile);
         ImmediateSubmitter submitter;
-        EXPECT_NEAR(this->lanhe(norm, submitter, bind_rectangle(submitter, a, tile, part_of(uplo))), expected,
+        EXPECT_NEAR(this->lanhe(norm, submitter, bind_rectangle(submitter, a, tile, detail::part_of(uplo))), expected,
                     this->tolerance(expected));
-        EXPECT_NEAR(this->lanhe(norm, submitter, by_rows.bind(submitter, part_of(uplo))), expected,
+        EXPECT_NEAR(this->lanhe(norm, submitter, by_rows.bind(submitter, detail::part_of(uplo))), expected,
                     this->tolerance(expected));
         EXPECT_EQ(submitter.released.size(),
-                  submitter.data.size() - 2 * count_tiles(square_grid(33, tile), part_of(uplo)) - 2);
+                  submitter.data.size() - 2 * count_tiles(square_grid(33, tile), detail::part_of(uplo)) - 2);
       }
     }
   }
@@ -96,7 +98,7 @@ TYPED_TEST(Norms, LanheCountsTheStoredTriangleTwiceAndARealDiagonal) {
 
 TYPED_TEST(Norms, FrobeniusNeitherOverflowsNorUnderflows) {
   using T = TypeParam;
-  using R = RealOf<T>;
+  using R = detail::RealOf<T>;
   for (R const size : {std::numeric_limits<R>::max() / 100, std::numeric_limits<R>::min() * 4}) {
     auto a =
         rectangle_of<T>(12, 9, [&](std::uint64_t i, std::uint64_t j) { return (i + j) % 2 == 0 ? T(size) : T(0); });
@@ -112,7 +114,7 @@ TYPED_TEST(Norms, FrobeniusNeitherOverflowsNorUnderflows) {
 
 TYPED_TEST(Norms, MixedMagnitudesInDifferentTilesKeepTheLargest) {
   using T = TypeParam;
-  using R = RealOf<T>;
+  using R = detail::RealOf<T>;
   auto a = rectangle_of<T>(8, 8, [](std::uint64_t, std::uint64_t) { return T(std::numeric_limits<R>::min()); });
   a(7, 7) = T(std::numeric_limits<R>::max() / 2);
   a(0, 0) = T(1);
@@ -124,7 +126,7 @@ TYPED_TEST(Norms, MixedMagnitudesInDifferentTilesKeepTheLargest) {
 
 TYPED_TEST(Norms, NanAndInfinityPropagate) {
   using T = TypeParam;
-  using R = RealOf<T>;
+  using R = detail::RealOf<T>;
   for (auto const& [i, j] : {std::pair{0, 0}, {6, 2}, {9, 9}}) {
     auto a = random_rectangle<T>(10, 10, 4);
     a(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)) = T(std::numeric_limits<R>::infinity());
@@ -146,8 +148,8 @@ TYPED_TEST(Norms, NanAndInfinityPropagate) {
 TYPED_TEST(Norms, WhatIsNotInThePartDoesNotCount) {
   using T = TypeParam;
   auto a = random_rectangle<T>(10, 10, 4);
-  a(2, 6) = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
-  a(3, 4) = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+  a(2, 6) = T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
+  a(3, 4) = T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
   ImmediateSubmitter submitter;
   for (auto const norm : norms) {
     auto const lower = bind_rectangle(submitter, a, 6, MatrixPart::Lower);

@@ -19,11 +19,11 @@ using Complex = Kokkos::complex<double>;
 // Refusals of algorithms, before they emit a task.
 class RefusedOperands : public ::testing::Test {
  protected:
-  TiledMatrix<double> matrix(std::uint64_t rows, std::uint64_t cols, MatrixPart part = MatrixPart::All,
-                             std::uint64_t tile = 4) {
-    return make_temporary_matrix<double>(m_submitter, {rows, cols, tile}, part, "M");
+  detail::TiledMatrix<double> matrix(std::uint64_t rows, std::uint64_t cols, MatrixPart part = MatrixPart::All,
+                                     std::uint64_t tile = 4) {
+    return detail::make_temporary_matrix<double>(m_submitter, {rows, cols, tile}, part, "M");
   }
-  TiledMatrix<Complex> complex_matrix(std::uint64_t order) {
+  detail::TiledMatrix<Complex> complex_matrix(std::uint64_t order) {
     return make_temporary_matrix<Complex>(m_submitter, square_grid(order, 4), MatrixPart::All, "Z");
   }
   void expect_refused(std::string const& message, std::function<void(TaskEmitter&)> const& call) {

@@ -24,7 +24,7 @@ TEST(ToInt32, RefusesWhatDoesNotWithTheNumber) {
 
 TEST(ToInt32, TilesThatKernelsCannotCountAreRefused) {
   constexpr auto large = std::uint64_t{1} << 31;
-  GraphRecorder graph;
+  detail::GraphRecorder graph;
   EXPECT_EQ(test::message_of<InvalidArgument>([&] {
               (void)make_temporary_matrix<float>(graph, {large, 2, large}, MatrixPart::All, "A");
             }),

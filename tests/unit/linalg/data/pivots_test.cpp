@@ -67,7 +67,7 @@ TEST(PanelExchanges, AreWhatTheExchangesInTurnAre) {
 }
 
 TEST(PanelExchanges, AreSoForRandomPivotsInEveryShape) {
-  Random random(1);
+  detail::Random random(1);
   for (int repeat = 0; repeat < 2000; ++repeat) {
     auto const first = random.between(0, 3), slots = random.between(1, 8), below = random.between(0, 12);
     auto const count = random.between(1, slots), rows = first + slots + below;
@@ -81,7 +81,7 @@ TEST(PanelExchanges, AreSoForRandomPivotsInEveryShape) {
 }
 
 TEST(PanelExchanges, BringRowsInAnyOrderToTheTop) {
-  Random random(2);
+  detail::Random random(2);
   for (int repeat = 0; repeat < 2000; ++repeat) {
     auto const first = random.between(0, 3), count = random.between(1, 8), rows = first + count + random.between(0, 12);
     Rows order;
@@ -108,7 +108,7 @@ TEST(Pivots, ExchangeNothingAtFirst) {
 }
 
 TEST(Pivots, AreWhatThePanelsSay) {
-  TileGrid const grid{50, 40, 16};
+  detail::TileGrid const grid{50, 40, 16};
   Pivots pivots(grid);
   PanelExchanges::at(pivots.panel(1), 16).pivots[3] = 44;
   PanelExchanges::at(pivots.panel(2), 16).zero_pivot = 35;

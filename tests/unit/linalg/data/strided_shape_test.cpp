@@ -6,8 +6,8 @@
 namespace granary {
 namespace {
 
-constexpr MatrixShape by_columns{4, 3, 7, Layout::ColumnMajor};
-constexpr MatrixShape by_rows{4, 3, 7, Layout::RowMajor};
+constexpr detail::MatrixShape by_columns{4, 3, 7, detail::Layout::ColumnMajor};
+constexpr detail::MatrixShape by_rows{4, 3, 7, detail::Layout::RowMajor};
 
 TEST(StridedShape, HasLinesInItsLayout) {
   EXPECT_EQ(by_columns.line(), 4U);
@@ -19,23 +19,23 @@ TEST(StridedShape, HasLinesInItsLayout) {
 TEST(StridedShape, OffsetsFollowTheLeadingDimension) {
   EXPECT_EQ(by_columns.offset(2, 1), 9U);
   EXPECT_EQ(by_rows.offset(2, 1), 15U);
-  TileShape const tile{100000, 100000, 100000, Layout::ColumnMajor};
+  detail::TileShape const tile{100000, 100000, 100000, detail::Layout::ColumnMajor};
   EXPECT_EQ(tile.offset(0, 99999), 9999900000U) << "offsets of a tile need more than 32 bits";
 }
 
 TEST(StridedShape, APartKeepsTheLeadingDimension) {
-  EXPECT_EQ(by_columns.part(2, 2), (MatrixShape{2, 2, 7, Layout::ColumnMajor}));
+  EXPECT_EQ(by_columns.part(2, 2), (detail::MatrixShape{2, 2, 7, detail::Layout::ColumnMajor}));
 }
 
 TEST(StridedShape, TheTransposeHasTheSameBytes) {
-  EXPECT_EQ(by_columns.transposed(), (MatrixShape{3, 4, 7, Layout::RowMajor}));
+  EXPECT_EQ(by_columns.transposed(), (detail::MatrixShape{3, 4, 7, detail::Layout::RowMajor}));
   EXPECT_EQ(by_columns.transposed().bytes(8), by_columns.bytes(8));
   EXPECT_EQ(by_columns.transposed().offset(1, 2), by_columns.offset(2, 1));
 }
 
 TEST(StridedShape, BecomesLinesOfBytes) {
-  EXPECT_EQ(by_columns.bytes(8), (ByteLines{.line = 32, .count = 3, .pitch = 56}));
-  EXPECT_EQ(by_rows.part(2, 3).bytes(4), (ByteLines{.line = 12, .count = 2, .pitch = 28}));
+  EXPECT_EQ(by_columns.bytes(8), (detail::ByteLines{.line = 32, .count = 3, .pitch = 56}));
+  EXPECT_EQ(by_rows.part(2, 3).bytes(4), (detail::ByteLines{.line = 12, .count = 2, .pitch = 28}));
 }
 
 }  // namespace

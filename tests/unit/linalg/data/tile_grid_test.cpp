@@ -56,8 +56,8 @@ TEST(TileGrid, ATileLargerThanTheMatrixIsCutToIt) {
 }
 
 TEST(TileGrid, TilesHoldTheElementsOfTheMatrixAndNoMore) {
-  for (TileGrid const grid :
-       {TileGrid{100, 3, 16}, {3, 100, 16}, {100, 1, 16}, {50, 70, 16}, {5, 5, 16}, {32, 32, 16}}) {
+  for (detail::TileGrid const grid :
+       {detail::TileGrid{100, 3, 16}, {3, 100, 16}, {100, 1, 16}, {50, 70, 16}, {5, 5, 16}, {32, 32, 16}}) {
     std::uint64_t elements = 0;
     for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
       for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
@@ -71,7 +71,7 @@ TEST(TileGrid, TilesHoldTheElementsOfTheMatrixAndNoMore) {
 
 TEST(TileGrid, ItsSizeIsThatOfTheMatrixWhateverTheTile) {
   EXPECT_NO_THROW(check_size({5, 7, std::uint64_t{1} << 62U}, 8));
-  EXPECT_EQ(TileGrid({5, 7, std::uint64_t{1} << 62U}).largest_tile(), 35U);
+  EXPECT_EQ(detail::TileGrid({5, 7, std::uint64_t{1} << 62U}).largest_tile(), 35U);
   EXPECT_THROW(check_size({5, 7, std::uint64_t{1} << 63U}, 8), InvalidArgument);
   EXPECT_THROW(check_size({std::uint64_t{1} << 31U, std::uint64_t{1} << 31U, 512}, 16), InvalidArgument);
   EXPECT_NO_THROW(check_size({std::uint64_t{1} << 40U, 1, 512}, 16));
@@ -80,7 +80,7 @@ TEST(TileGrid, ItsSizeIsThatOfTheMatrixWhateverTheTile) {
 TEST(TileGrid, CountsTheTilesOfEveryPartOfARectangle) {
   for (std::uint64_t rows = 1; rows <= 5; ++rows) {
     for (std::uint64_t cols = 1; cols <= 5; ++cols) {
-      TileGrid const grid{rows * 8 - 3, cols * 8, 8};
+      detail::TileGrid const grid{rows * 8 - 3, cols * 8, 8};
       for (auto const part : {MatrixPart::All, MatrixPart::Lower, MatrixPart::Upper}) {
         std::uint64_t tiles = 0;
         for (std::uint64_t slot = 0; slot < rows * cols; ++slot)

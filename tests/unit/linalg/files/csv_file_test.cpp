@@ -28,13 +28,13 @@ using Values = std::vector<double>;
 
 /// A matrix in memory, row by row.
 template <class T>
-class MemoryOutput final : public MatrixOutput {
+class MemoryOutput final : public detail::MatrixOutput {
  public:
-  explicit MemoryOutput(TileGrid const& grid)
-      : MatrixOutput(grid, scalar_type_of<T>), values(grid.rows * grid.cols, T(-77)) {}
+  explicit MemoryOutput(detail::TileGrid const& grid)
+      : detail::MatrixOutput(grid, scalar_type_of<T>), values(grid.rows * grid.cols, T(-77)) {}
 
-  void read_async(std::uint64_t, std::byte*, Bytes, IoCompletion) override {}
-  void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override {
+  void read_async(std::uint64_t, std::byte*, Bytes, detail::IoCompletion) override {}
+  void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, detail::IoCompletion done) override {
     EXPECT_EQ(bytes, tile_bytes(slot));
     auto const& t = tiling();
     auto const* tile = reinterpret_cast<T const*>(source);
@@ -119,7 +119,7 @@ TEST_F(CsvFile, NumbersAreTheSameInAnyLocale) {
 }
 
 TEST_F(CsvFile, EveryDoubleIsReadAsWritten) {
-  Random random(3);
+  detail::Random random(3);
   std::string text;
   Values expected;
   for (int i = 0; i < 3000; ++i) {

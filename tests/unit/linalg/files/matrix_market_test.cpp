@@ -20,13 +20,13 @@ using Complex = std::complex<double>;
 using test::message_of;
 
 /// A matrix in memory, of Complex128.
-class MemoryOutput final : public MatrixOutput {
+class MemoryOutput final : public detail::MatrixOutput {
  public:
-  MemoryOutput(TileGrid const& grid, ScalarType type = ScalarType::Complex128)
-      : MatrixOutput(grid, type), values(grid.rows * grid.cols) {}
+  MemoryOutput(detail::TileGrid const& grid, ScalarType type = ScalarType::Complex128)
+      : detail::MatrixOutput(grid, type), values(grid.rows * grid.cols) {}
 
-  void read_async(std::uint64_t, std::byte*, Bytes, IoCompletion) override {}
-  void write_async(std::uint64_t slot, std::byte const* source, Bytes, IoCompletion done) override {
+  void read_async(std::uint64_t, std::byte*, Bytes, detail::IoCompletion) override {}
+  void write_async(std::uint64_t slot, std::byte const* source, Bytes, detail::IoCompletion done) override {
     auto const& t = tiling();
     auto const* tile = reinterpret_cast<Complex const*>(source);
     ++writes;

@@ -18,7 +18,7 @@
 namespace granary {
 namespace {
 
-using Arrangement = MatrixFileInfo::Arrangement;
+using Arrangement = detail::MatrixFileInfo::Arrangement;
 using test::entries;
 using test::Hdf5Layout;
 using test::message_of;
@@ -246,7 +246,7 @@ TEST_F(MatrixSourceTest, NonFiniteElementsAreNamedWithTheirPlace) {
     auto const io = make_async_file_io();
     auto const lower = open_matrix_source(info, 64, MatrixPart::Lower, io);
     auto const upper = open_matrix_source(info, 64, MatrixPart::Upper, io);
-    auto const message = [&](MatrixSource& source, std::uint64_t slot) {
+    auto const message = [&](detail::MatrixSource& source, std::uint64_t slot) {
       return message_of<DataError>([&] { test::read(source, slot, test::AlignedMemory(source.tile_bytes(slot))); });
     };
     EXPECT_EQ(message(*lower, 7), info.name() + " holds NaN at (140, 70)");

@@ -30,7 +30,7 @@ class Guarded {
     auto* const begin = static_cast<std::byte*>(m_mapping);
     if (::mprotect(begin + body, guard, PROT_NONE) != 0) throw std::bad_alloc();
     m_entries = reinterpret_cast<T*>(begin + (body - bytes));
-    for (int i = 0; i < count; ++i) m_entries[i] = T(static_cast<RealOf<T>>(i % 7 + 1) / 8);
+    for (int i = 0; i < count; ++i) m_entries[i] = T(static_cast<detail::RealOf<T>>(i % 7 + 1) / 8);
   }
   Guarded(Guarded const&) = delete;
   Guarded& operator=(Guarded const&) = delete;
@@ -63,7 +63,7 @@ TYPED_TEST(GemvBounds, AreThoseOfTheOperands) {
             blas::gemv(op, m, n, T(1), a.data(), m, x.data(), incx, T(0), y.data(), incy);
             T sum(0);
             for (int k = 0; k < entries; ++k) sum += a[plain ? k * m + m - 1 : (n - 1) * m + k] * x[k * incx];
-            EXPECT_NEAR(modulus(y[(results - 1) * incy] - sum), 0, 1e-4) << m << " x " << n;
+            EXPECT_NEAR(detail::modulus(y[(results - 1) * incy] - sum), 0, 1e-4) << m << " x " << n;
           }
 }
 
@@ -78,7 +78,7 @@ TYPED_TEST(GemvBounds, AreThoseOfAProductOfFewRows) {
                                 {c.data(), m, n, m});
         T sum(0);
         for (int i = 0; i < k; ++i) sum += a[i * m + m - 1] * b[i * n + n - 1];
-        EXPECT_NEAR(modulus(c[m * n - 1] - sum), 0, 1e-4) << m << " x " << n << " x " << k;
+        EXPECT_NEAR(detail::modulus(c[m * n - 1] - sum), 0, 1e-4) << m << " x " << n << " x " << k;
       }
 }
 

@@ -9,13 +9,14 @@
 namespace granary {
 namespace {
 
-std::int64_t time_of(std::string const& codelet, CholeskyTimes const& times) {
+std::int64_t time_of(std::string const& codelet, detail::CholeskyTimes const& times) {
   if (codelet == "potrf") return times.potrf;
   if (codelet == "trsm") return times.trsm;
   return codelet == "syrk" ? times.syrk : times.gemm;
 }
 
-void expect_closed_form_is_bottom_level(std::uint64_t tiles, CholeskyTimes const& times, FactorOrder order) {
+void expect_closed_form_is_bottom_level(std::uint64_t tiles, detail::CholeskyTimes const& times,
+                                        detail::FactorOrder order) {
   testing::ImmediateSubmitter closed(false);
   TaskEmitter tasks(closed);
   potrf(tasks, make_temporary_matrix<double>(closed, square_grid(tiles * 4, 4), MatrixPart::Lower, "A"),
@@ -31,22 +32,25 @@ void expect_closed_form_is_bottom_level(std::uint64_t tiles, CholeskyTimes const
 
 TEST(CholeskyPriorities, AreTheBottomLevelsOfTheGraph) {
   for (std::uint64_t tiles : {1, 2, 3, 4, 5, 9, 16}) {
-    expect_closed_form_is_bottom_level(tiles, {}, FactorOrder::RightLooking);
-    expect_closed_form_is_bottom_level(tiles, {}, FactorOrder::LeftLooking);
-    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 1, .syrk = 1, .gemm = 1}, FactorOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {}, detail::FactorOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {}, detail::FactorOrder::LeftLooking);
+    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 1, .syrk = 1, .gemm = 1},
+                                       detail::FactorOrder::RightLooking);
     expect_closed_form_is_bottom_level(tiles, {.potrf = 50, .trsm = 17, .syrk = 15, .gemm = 29},
-                                       FactorOrder::RightLooking);
-    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 3, .syrk = 3, .gemm = 6}, FactorOrder::RightLooking);
+                                       detail::FactorOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 3, .syrk = 3, .gemm = 6},
+                                       detail::FactorOrder::RightLooking);
   }
 }
 
 TEST(CholeskyPriorities, AreTheBottomLevelsForRandomTimes) {
-  Random random(20);
+  detail::Random random(20);
   for (int i = 0; i < 100; ++i) {
-    CholeskyTimes times{random.between(1, 50), random.between(1, 50), random.between(1, 50), random.between(1, 50)};
+    detail::CholeskyTimes times{random.between(1, 50), random.between(1, 50), random.between(1, 50),
+                                random.between(1, 50)};
     times.syrk = std::min(times.syrk, times.trsm + times.gemm);
     expect_closed_form_is_bottom_level(static_cast<std::uint64_t>(random.between(1, 8)), times,
-                                       FactorOrder::RightLooking);
+                                       detail::FactorOrder::RightLooking);
   }
 }
 

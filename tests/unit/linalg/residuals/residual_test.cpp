@@ -31,8 +31,8 @@ class ResidualRun {
     double residual = -1;
     double norm = -1;
     TaskEmitter tasks(submitter);
-    submit(tasks, ResidualData{submitter.bind("residual", sizeof(double), &residual),
-                               submitter.bind("norm", sizeof(double), &norm)});
+    submit(tasks, detail::ResidualData{submitter.bind("residual", sizeof(double), &residual),
+                                       submitter.bind("norm", sizeof(double), &norm)});
     EXPECT_EQ(submitter.released.size(), temporaries());
     return scaled_residual<T>(residual, norm, order);
   }
@@ -52,7 +52,7 @@ double tiled_cholesky(Uplo uplo, Rectangle<T> a, Rectangle<T> const& factor, std
   RowMajorTiles<T> tiles(factor, tile);
   auto const tiled_a = testing::bind_rectangle(run.submitter, a, tile, part_of_a);
   auto const tiled_l = tiles.bind(run.submitter, part_of(uplo), "L");
-  return run(a.rows, [&](TaskEmitter& tasks, ResidualData const& results) {
+  return run(a.rows, [&](TaskEmitter& tasks, detail::ResidualData const& results) {
     submit_potrf_residual(tasks, tiled_a, tiled_l, memory, results);
   });
 }
@@ -61,11 +61,11 @@ template <class T>
 double tiled_lu(Rectangle<T> a, Rectangle<T> const& lu, std::uint64_t tile, Bytes memory,
                 testing::BoundPivots* pivots = nullptr) {
   ResidualRun<T> run;
-  auto const data = pivots != nullptr ? pivots->bind(run.submitter) : PivotData{};
+  auto const data = pivots != nullptr ? pivots->bind(run.submitter) : detail::PivotData{};
   RowMajorTiles<T> tiles(lu, tile);
   auto const tiled_a = testing::bind_rectangle(run.submitter, a, tile);
   auto const tiled_lu = tiles.bind(run.submitter, MatrixPart::All, "LU");
-  return run(a.cols, [&](TaskEmitter& tasks, ResidualData const& results) {
+  return run(a.cols, [&](TaskEmitter& tasks, detail::ResidualData const& results) {
     submit_getrf_residual(tasks, tiled_a, tiled_lu, pivots != nullptr ? &data : nullptr, memory, results);
   });
 }
@@ -78,7 +78,7 @@ double tiled_solve(Op op, MatrixPart part, Rectangle<T> a, Rectangle<T> x, Recta
   auto const tiled_a = testing::bind_rectangle(run.submitter, a, tile, part);
   auto const tiled_x = testing::bind_rectangle(run.submitter, x, tile, MatrixPart::All, "X");
   auto const tiled_b = tiles.bind(run.submitter, MatrixPart::All, "B");
-  return run(1, [&](TaskEmitter& tasks, ResidualData const& results) {
+  return run(1, [&](TaskEmitter& tasks, detail::ResidualData const& results) {
     submit_solve_residual(tasks, op, tiled_a, tiled_x, tiled_b, memory, results);
   });
 }
@@ -163,7 +163,7 @@ TYPED_TEST(Residual, OfLuFactorsWithRowExchangesIsXget01s) {
     for (std::uint64_t n : {1, 9, 20, 40}) {
       auto const a = testing::reversed(testing::ExactLu<T>(m, n).a);
       auto lu = a;
-      testing::BoundPivots pivots(TileGrid{m, n, 8});
+      testing::BoundPivots pivots(detail::TileGrid{m, n, 8});
       auto const exchanges = testing::tiled_getrf(lu, 8, {.leaf_tiles = 100}, pivots).exchanges;
       auto wrong = lu;
       wrong(m - 1, 0) += T(1);
@@ -214,7 +214,7 @@ TYPED_TEST(Residual, ASolutionHasOneForEachColumn) {
   auto const tiled_x = testing::bind_rectangle(run.submitter, x, 8, MatrixPart::All, "X");
   auto const tiled_b = tiles.bind(run.submitter, MatrixPart::All, "B");
   std::vector<double> columns(11, -1);
-  auto const largest = run(1, [&](TaskEmitter& tasks, ResidualData results) {
+  auto const largest = run(1, [&](TaskEmitter& tasks, detail::ResidualData results) {
     results.columns = {run.submitter.bind("first columns", 8 * sizeof(double), columns.data()),
                        run.submitter.bind("last columns", 3 * sizeof(double), columns.data() + 8)};
     submit_solve_residual(tasks, Op::NoTrans, tiled_a, tiled_x, tiled_b, this->tiles(12, 8), results);
@@ -247,7 +247,7 @@ TYPED_TEST(Residual, IsNotANumberOnceAnElementIsNot) {
   testing::ExactCholesky<T> const known(20);
   auto const& a = known.a;
   auto factor = known.lower;
-  factor(13, 2) = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+  factor(13, 2) = T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
   EXPECT_TRUE(std::isnan(tiled_cholesky(Uplo::Lower, a, factor, 8, 0, MatrixPart::Lower)));
   EXPECT_TRUE(std::isnan(tiled_lu(a, factor, 8, 0)));
   EXPECT_TRUE(std::isnan(tiled_solve(Op::NoTrans, MatrixPart::All, factor, a, a, 8, 0)));
@@ -255,7 +255,7 @@ TYPED_TEST(Residual, IsNotANumberOnceAnElementIsNot) {
 
 TYPED_TEST(Residual, IgnoresTheOtherTriangle) {
   using T = TypeParam;
-  auto const nan = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+  auto const nan = T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
   testing::ExactCholesky<T> const known(20);
   auto a = known.a;
   auto factor = known.lower;
@@ -283,13 +283,14 @@ TEST(ResidualBlock, GrowsWithTheMemoryAndFitsInIt) {
 class ResidualGraph : public ::testing::Test {
  protected:
   template <class T = double>
-  TiledMatrix<T> matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile, MatrixPart part = MatrixPart::All) {
+  detail::TiledMatrix<T> matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile,
+                                MatrixPart part = MatrixPart::All) {
     return make_temporary_matrix<T>(submitter, {rows, cols, tile}, part, "A");
   }
   ImmediateSubmitter submitter{false};
   TaskEmitter tasks{submitter};
-  ResidualData const results{submitter.add_data({.name = "r", .bytes = 8, .origin = {}, .home = {}}),
-                             submitter.add_data({.name = "n", .bytes = 8, .origin = {}, .home = {}})};
+  detail::ResidualData const results{submitter.add_data({.name = "r", .bytes = 8, .origin = {}, .home = {}}),
+                                     submitter.add_data({.name = "n", .bytes = 8, .origin = {}, .home = {}})};
 };
 
 TEST_F(ResidualGraph, RefusesMatricesThatDoNotMatch) {

@@ -49,7 +49,7 @@ TYPED_TEST(Diagonals, GiveTheLogDeterminantAfterCholesky) {
   double const scale = 1000;
   // The Gram matrix of a unit lower triangular matrix with small elements has determinant 1.
   auto const l = rectangle_of<T>(n, n, [](std::uint64_t i, std::uint64_t j) {
-    return i == j ? T(1) : i > j ? T(static_cast<RealOf<T>>(unit_at(7, i, j) / 20)) : T(0);
+    return i == j ? T(1) : i > j ? T(static_cast<detail::RealOf<T>>(unit_at(7, i, j) / 20)) : T(0);
   });
   auto const gram = multiply_add(T(scale), l, op_of(Op::ConjTrans, l), T(0), l);
   double const expected = n * std::log(scale);
@@ -73,7 +73,7 @@ TYPED_TEST(Diagonals, OfAFactorInAFile) {
   Kokkos::View<T*, Kokkos::HostSpace> const d("d", 100);
   diag(this->runtime, matrix, d);
   double sum = 0;
-  for (std::uint64_t i = 0; i < 100; ++i) sum += 2 * std::log(double(modulus(d(i))));
+  for (std::uint64_t i = 0; i < 100; ++i) sum += 2 * std::log(double(detail::modulus(d(i))));
   EXPECT_NEAR(determinant, sum, 1e-9 * std::abs(sum));
   EXPECT_NE(determinant, 0);
   EXPECT_THAT(refusal([&] { static_cast<void>(logdet(this->runtime, Uplo::Upper, matrix)); }),
@@ -110,7 +110,7 @@ TEST(LogDeterminants, AndDiagonalsThatDoNotFitAreRefused) {
 TEST(LogDeterminants, AndDiagonalsOfTilesThatDoNotFitAreRefused) {
   Runtime runtime({.workers = 1, .models = models_off});
   TaskEmitter tasks(runtime.submitter());
-  auto const temporary = [&](TileGrid const& grid) {
+  auto const temporary = [&](detail::TileGrid const& grid) {
     return make_temporary_matrix<double>(runtime.submitter(), grid, MatrixPart::All, "a");
   };
   auto wide = temporary({6, 8, 4});

@@ -110,7 +110,7 @@ TYPED_TEST(ApiFactor, GetrfCompletesASingularMatrixAndKeepsItsPivots) {
   Runtime runtime({.workers = 2});
   auto const a = reversed(ExactLu<T>(90, 90, 1, 40).a);
   auto const view = make_view<T, Kokkos::LayoutLeft>(a);
-  Pivots pivots(TileGrid{});
+  Pivots pivots(detail::TileGrid{});
   try {
     getrf(runtime, view, pivots, 32);
     FAIL() << "accepted";
@@ -131,9 +131,9 @@ TYPED_TEST(ApiFactor, LaswpExchangesRowsForthAndBack) {
     for (std::uint64_t j = 0; j < 3; ++j) std::swap(swapped(k, j), swapped(pivots[k], j));
   }
   auto const view = make_view<T, Kokkos::LayoutRight>(b);
-  laswp(runtime, view, pivots, SwapDirection::Forward);
+  laswp(runtime, view, pivots, detail::SwapDirection::Forward);
   EXPECT_EQ(largest_difference(values_of(view), swapped), 0);
-  laswp(runtime, view, pivots, SwapDirection::Backward);
+  laswp(runtime, view, pivots, detail::SwapDirection::Backward);
   EXPECT_EQ(largest_difference(values_of(view), b), 0);
 }
 
@@ -159,13 +159,13 @@ TYPED_TEST(ApiFactor, GetrfNopivReportsGrowthAndRefusesAZeroPivot) {
 }
 
 TEST(ApiTiles, AreFewerThanAnEighthOrAtMost512) {
-  EXPECT_EQ(default_tile(1), 64U);
-  EXPECT_EQ(default_tile(512), 64U);
-  EXPECT_EQ(default_tile(513), 96U);
-  EXPECT_EQ(default_tile(1024), 128U);
-  EXPECT_EQ(default_tile(4096), 384U);
-  EXPECT_EQ(default_tile(8192), 512U);
-  EXPECT_EQ(default_tile(100000), 512U);
+  EXPECT_EQ(detail::default_tile(1), 64U);
+  EXPECT_EQ(detail::default_tile(512), 64U);
+  EXPECT_EQ(detail::default_tile(513), 96U);
+  EXPECT_EQ(detail::default_tile(1024), 128U);
+  EXPECT_EQ(detail::default_tile(4096), 384U);
+  EXPECT_EQ(detail::default_tile(8192), 512U);
+  EXPECT_EQ(detail::default_tile(100000), 512U);
   Runtime runtime({.workers = 2});
   ExactCholesky<double> const known(300);
   auto const view = make_view<double, Kokkos::LayoutLeft>(known.a);

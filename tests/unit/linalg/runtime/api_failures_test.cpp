@@ -82,14 +82,16 @@ TEST_P(ApiFailures, OfOperandsNameTheLine) {
               AllOf(StartsWith("pocon: the norm of A cannot be -1 (submitted at "), ends_at(line)));
   line = __LINE__ + 1;
   EXPECT_THAT(whole_message<InvalidArgument>([&] {
-                static_cast<void>(gecon(runtime, Norm::Max, zero, Pivots(TileGrid{40, 40, tile}), 1.0));
+                static_cast<void>(gecon(runtime, Norm::Max, zero, Pivots(detail::TileGrid{40, 40, tile}), 1.0));
               }),
               ends_at(line));
 }
 
 TEST_P(ApiFailures, OfStepsOfAnEstimateNameTheEstimate) {
   int const line = __LINE__ + 1;
-  auto const estimate = [&] { static_cast<void>(gecon(runtime, Norm::One, zero, Pivots(TileGrid{8, 8, 8}), 1.0)); };
+  auto const estimate = [&] {
+    static_cast<void>(gecon(runtime, Norm::One, zero, Pivots(detail::TileGrid{8, 8, 8}), 1.0));
+  };
   EXPECT_THAT(
       whole_message<InvalidArgument>(estimate),
       AllOf(StartsWith("gecon: the pivots of a matrix of 8 x 8 do not fit A 'covariance' (40 x 40"), ends_at(line)));

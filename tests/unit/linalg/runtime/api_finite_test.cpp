@@ -9,9 +9,9 @@ namespace {
 using namespace testing;
 
 template <class T>
-constexpr RealOf<T> nan = std::numeric_limits<RealOf<T>>::quiet_NaN();
+constexpr detail::RealOf<T> nan = std::numeric_limits<detail::RealOf<T>>::quiet_NaN();
 template <class T>
-constexpr RealOf<T> infinity = std::numeric_limits<RealOf<T>>::infinity();
+constexpr detail::RealOf<T> infinity = std::numeric_limits<detail::RealOf<T>>::infinity();
 
 template <class T>
 class ApiFinite : public ::testing::Test {
@@ -102,7 +102,7 @@ TYPED_TEST(ApiFinite, WhatPosvDoesNotReadDoesNotCount) {
     auto a = rectangle_of<T>(70, 70, [&](std::uint64_t i, std::uint64_t j) {
       return in_triangle(uplo, i, j) ? this->definite(i, j) : T(nan<T>);
     });
-    if constexpr (is_complex<T>) {
+    if constexpr (detail::is_complex<T>) {
       for (std::uint64_t i = 0; i < 70; ++i) a(i, i) = T(a(i, i).real(), nan<T>);
     }
     auto found = b;
@@ -131,7 +131,7 @@ TYPED_TEST(ApiFinite, WithoutTheCheckItIsAsInLapack) {
 // A multiple of the identity so small that the solution overflows.
 template <class T>
 Rectangle<T> tiny_identity(std::uint64_t n) {
-  constexpr RealOf<T> tiny = 4 * std::numeric_limits<RealOf<T>>::min();
+  constexpr detail::RealOf<T> tiny = 4 * std::numeric_limits<detail::RealOf<T>>::min();
   return rectangle_of<T>(n, n, [](std::uint64_t i, std::uint64_t j) { return T(i == j ? tiny : 0); });
 }
 
@@ -160,10 +160,10 @@ TYPED_TEST(ApiFinite, ASolutionThatOverflowsIsThrown) {
     };
     auto b = right;
     EXPECT_EQ(said([&] { solve(b, {}); }), "the solution");
-    EXPECT_FALSE(is_finite(b(69, 4))) << "as without the check";
+    EXPECT_FALSE(detail::is_finite(b(69, 4))) << "as without the check";
     b = right;
     solve(b, unchecked);
-    EXPECT_FALSE(is_finite(b(69, 4)));
+    EXPECT_FALSE(detail::is_finite(b(69, 4)));
   }
 }
 

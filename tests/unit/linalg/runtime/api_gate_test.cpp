@@ -19,7 +19,7 @@ using Matrix = LeftView<double>;
 using Call = std::function<Pending<>(Runtime&, Matrix const&, Matrix const&)>;
 
 Matrix drawn(std::string const& name, std::uint64_t cols, std::uint64_t seed) {
-  Random random(seed);
+  detail::Random random(seed);
   Matrix const view(name, n, cols);
   for (std::size_t e = 0; e < view.span(); ++e) view.data()[e] = 2 * random.uniform() - 1;
   for (std::uint64_t i = 0; i < std::min(n, cols); ++i) view(i, i) += 2 * static_cast<double>(n);
@@ -39,7 +39,7 @@ bool same_bits(Matrix const& a, Matrix const& b) {
 // Both orders; for LU partial pivoting, and tournaments with leaves of one, two and many tiles.
 std::vector<Call> solves() {
   std::vector<Call> calls;
-  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
+  for (auto const order : {detail::FactorOrder::RightLooking, detail::FactorOrder::LeftLooking}) {
     for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
       calls.emplace_back([=](Runtime& runtime, Matrix const& a, Matrix const& b) {
         return async::posv(runtime, uplo, a, b, tile, {.order = order});
@@ -47,7 +47,7 @@ std::vector<Call> solves() {
     }
     for (std::uint64_t const leaf : {1, 2, 5, 100}) {
       calls.emplace_back([=](Runtime& runtime, Matrix const& a, Matrix const& b) {
-        Pivots pivots(TileGrid{});
+        Pivots pivots(detail::TileGrid{});
         return async::gesv(runtime, a, b, pivots, tile, {.order = order, .leaf_tiles = leaf});
       });
     }
@@ -62,7 +62,7 @@ class ApiGate : public ::testing::TestWithParam<std::string> {
 
 TEST_P(ApiGate, NothingChangesIfAnElementIsNaN) {
   auto const a = drawn("A", n, 1), b = drawn("B", 20, 2);
-  Random random(3);
+  detail::Random random(3);
   std::size_t number = 0;
   for (auto const& call : solves()) {
     SCOPED_TRACE(number++);

@@ -81,7 +81,8 @@ TYPED_TEST(Inverses, OfFilesLargerThanTheMemoryAreExact) {
     auto const output = this->file("inverse.h5");
     Kokkos::View<T*, Kokkos::HostSpace> const d("d", 150);
     {
-      auto a = open_matrix<T>(small, this->file("A.h5"), "A", {.part = part_of(uplo), .tile = tile, .output = output});
+      auto a = open_matrix<T>(small, this->file("A.h5"), "A",
+                              {.part = detail::part_of(uplo), .tile = tile, .output = output});
       potrf(small, uplo, a);
       inverse_diag(small, uplo, a, d);
       potri(small, uplo, a);
@@ -143,7 +144,7 @@ TEST(InverseRefusals, OfOperandsThatDoNotFit) {
   EXPECT_EQ(refusal([&] { inverse_diag(runtime, Uplo::Lower, square, longer); }),
             "inverse_diag: the sizes of A 'square' (6 x 6) and d 'longer' (7 x 1) do not match");
   TaskEmitter tasks(runtime.submitter());
-  auto all = make_temporary_matrix<double>(runtime.submitter(), {6, 6, 4}, MatrixPart::All, "a");
+  auto all = detail::make_temporary_matrix<double>(runtime.submitter(), {6, 6, 4}, MatrixPart::All, "a");
   EXPECT_EQ(refusal([&] { granary::potri(tasks, all); }),
             "potri needs a factor with one stored triangle, as potrf returns it, not all");
   all.release(runtime.submitter());

@@ -65,7 +65,7 @@ TEST_F(ApiRefusals, SizesThatDoNotMatchWithNamesAndShapes) {
             }),
             "getrs: the pivots of a matrix of 7 x 7 do not fit A 'a' (6 x 6)");
   EXPECT_EQ(refusal([&] {
-              laswp(runtime, b, Pivots({7, 7, 4}), SwapDirection::Forward);
+              laswp(runtime, b, Pivots({7, 7, 4}), detail::SwapDirection::Forward);
             }),
             "laswp: the pivots of a matrix of 7 x 7 do not fit B 'b' (6 x 2)");
   EXPECT_EQ(refusal([&] { gemm(runtime, Op::Trans, Op::NoTrans, 1, wide, b, 0, short_b); }),

@@ -113,7 +113,7 @@ TYPED_TEST(ApiSolve, SaysWhyThereIsNoSolution) {
   }
   auto g = System<T>::general(60);
   for (std::uint64_t i = 0; i < 60; ++i) g.a(i, 30) = T(0);
-  Pivots pivots(TileGrid{});
+  Pivots pivots(detail::TileGrid{});
   try {
     gesv(runtime, view_of(g.a), view_of(g.b), pivots, 16);
     FAIL() << "accepted";
@@ -129,7 +129,7 @@ TYPED_TEST(ApiSolve, HermitianResidualsReadOneTriangle) {
   auto const s = System<T>::definite(50);
   for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
     auto half = rectangle_of<T>(50, 50, [&](std::uint64_t i, std::uint64_t j) {
-      return in_triangle(uplo, i, j) ? s.a(i, j) : T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+      return in_triangle(uplo, i, j) ? s.a(i, j) : T(std::numeric_limits<detail::RealOf<T>>::quiet_NaN());
     });
     auto x = s.x;
     auto b = s.b;

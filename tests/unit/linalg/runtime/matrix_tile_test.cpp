@@ -25,7 +25,8 @@ struct Twice {
     static_assert(std::is_same_v<typename Tile::array_layout, Kokkos::LayoutRight> && Tile::rank == 2);
     if (y.extent(0) != rows || y.extent(1) != cols) throw std::runtime_error("the View is not the tile");
     for (std::uint64_t i = 0; i < rows; ++i) {
-      for (std::uint64_t j = 0; j < cols; ++j) y(i, j) = T(2) * y(i, j) + T(static_cast<RealOf<T>>(place(i, j)));
+      for (std::uint64_t j = 0; j < cols; ++j)
+        y(i, j) = T(2) * y(i, j) + T(static_cast<detail::RealOf<T>>(place(i, j)));
     }
   }
   [[nodiscard]] std::uint64_t place(std::uint64_t i, std::uint64_t j) const {
@@ -102,7 +103,7 @@ TYPED_TEST(MatrixTiles, OfAMatrixLargerThanTheMemoryAreChangedAndWritten) {
   Twice const whole{0, 0, 150, 100};
   for (std::uint64_t i = 0; i < 150; ++i) {
     for (std::uint64_t j = 0; j < 100; ++j)
-      expected(i, j) = T(2) * a(i, j) + T(static_cast<RealOf<T>>(whole.place(i, j)));
+      expected(i, j) = T(2) * a(i, j) + T(static_cast<detail::RealOf<T>>(whole.place(i, j)));
   }
   for (std::string const devices : {"none", "host:2"}) {
     Runtime runtime(this->limit(6, devices));

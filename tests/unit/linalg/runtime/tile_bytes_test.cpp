@@ -17,7 +17,7 @@ using namespace testing;
 constexpr std::uint64_t tile = 64;
 
 // The bytes that the planner allocates for a size.
-Bytes rounded(std::uint64_t elements) { return round_up(elements * sizeof(double), io_alignment); }
+Bytes rounded(std::uint64_t elements) { return round_up(elements * sizeof(double), detail::io_alignment); }
 
 struct Negate {
   static constexpr bool launches_kokkos_kernels = false;
@@ -43,7 +43,7 @@ class TileBytes : public Files {
     auto const io = detail::make_async_file_io();
     auto const source = open_matrix_source(open_matrix_file(file("A.h5")), tile, MatrixPart::All, io);
     NpySink sink(io, file("A.npy"), source->tiling(), ScalarType::Float64);
-    copy_matrix(*source, sink, source->largest_tile_bytes() + io_alignment);
+    copy_matrix(*source, sink, source->largest_tile_bytes() + detail::io_alignment);
     sink.commit();
     return file("A.npy");
   }
@@ -53,7 +53,7 @@ TEST_F(TileBytes, OfFilesAreReadAndWrittenOnceInTheMemoryOfOneTile) {
   for (auto const& [rows, cols] : every_shape) {
     auto const a = random_rectangle<double>(rows, cols);
     for (bool const npy : {false, true}) {
-      TileGrid const grid{rows, cols, tile};
+      detail::TileGrid const grid{rows, cols, tile};
       Runtime runtime({.workers = 1, .host_memory = rounded(grid.largest_tile()), .models = models_off});
       auto matrix = open_matrix<double>(runtime, store(a, npy), "", {.tile = tile, .output = file("B.h5")});
       for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
@@ -76,7 +76,7 @@ TEST_F(TileBytes, OfFilesAreReadAndWrittenOnceInTheMemoryOfOneTile) {
 template <class Work>
 void expect_least(Bytes least, Work&& work) {
   work(least);
-  EXPECT_THROW(work(least - io_alignment), MemoryLimitError) << least;
+  EXPECT_THROW(work(least - detail::io_alignment), MemoryLimitError) << least;
 }
 
 TEST_F(TileBytes, OfACholeskyFactorizationAreThoseOfItsLargestTask) {

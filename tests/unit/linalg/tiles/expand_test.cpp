@@ -31,7 +31,7 @@ class Expansions : public ::testing::Test {
 
   // Runs `emit` on newly placed matrices, without and with finer graphs, and compares the last matrix; the arithmetic
   // is exact.
-  using Emit = std::function<void(TaskEmitter&, std::vector<TiledMatrix<T>> const&)>;
+  using Emit = std::function<void(TaskEmitter&, std::vector<detail::TiledMatrix<T>> const&)>;
   struct Operand {
     Rectangle<T> values;
     MatrixPart part = MatrixPart::All;
@@ -44,13 +44,13 @@ class Expansions : public ::testing::Test {
   }
 
  private:
-  Rectangle<T> run(std::vector<Operand> const& operands, Layout layout, bool expands, Emit const& emit) {
+  Rectangle<T> run(std::vector<Operand> const& operands, detail::Layout layout, bool expands, Emit const& emit) {
     ImmediateSubmitter submitter;
     submitter.expands = true;
     TaskEmitter tasks(submitter);
     if (expands) tasks.set_inner_tile(inner);
     std::vector<PlacedMatrix<T>> placed;
-    std::vector<TiledMatrix<T>> matrices;
+    std::vector<detail::TiledMatrix<T>> matrices;
     for (auto const& operand : operands) placed.emplace_back(operand.values, tile, layout);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       matrices.push_back(placed[i].bind(submitter, "M" + std::to_string(i), operands[i].part));
@@ -81,12 +81,12 @@ TYPED_TEST(Expansions, OfGemm) {
 
 TYPED_TEST(Expansions, OfHerk) {
   using T = TypeParam;
-  using R = RealOf<T>;
+  using R = detail::RealOf<T>;
   for (auto const uplo : every_uplo) {
     for (auto const op : {Op::NoTrans, Op::ConjTrans}) {
       auto const a = op == Op::NoTrans ? testing::random_eighths<T>(23, 19, 1) : testing::random_eighths<T>(19, 23, 1);
       auto const c = testing::ExactCholesky<T>(23).a;
-      this->expect_same({{a}, {c, part_of(uplo)}},
+      this->expect_same({{a}, {c, detail::part_of(uplo)}},
                         [&](auto& tasks, auto const& m) { herk<T>(tasks, uplo, op, R(-1), m[0], R(1), m[1]); });
     }
   }
@@ -101,7 +101,7 @@ TYPED_TEST(Expansions, OfTrsm) {
         for (auto const diag : testing::every_diag) {
           auto const b =
               side == Side::Left ? testing::random_eighths<T>(23, 19, 2) : testing::random_eighths<T>(19, 23, 2);
-          this->expect_same({{testing::guarded_triangle(uplo, diag, a), part_of(uplo)}, {b}},
+          this->expect_same({{testing::guarded_triangle(uplo, diag, a), detail::part_of(uplo)}, {b}},
                             [&](auto& tasks, auto const& m) { trsm(tasks, side, uplo, op, diag, T(3), m[0], m[1]); });
         }
       }
@@ -116,7 +116,7 @@ TYPED_TEST(Expansions, OfCholesky) {
     // The other triangle is neither read nor written.
     auto const stored = testing::rectangle_of<T>(
         45, 45, [&](std::uint64_t i, std::uint64_t j) { return testing::in_triangle(uplo, i, j) ? a(i, j) : T(1e3); });
-    this->expect_same({{stored, part_of(uplo)}}, [&](auto& tasks, auto const& m) { potrf(tasks, m[0]); });
+    this->expect_same({{stored, detail::part_of(uplo)}}, [&](auto& tasks, auto const& m) { potrf(tasks, m[0]); });
   }
 }
 
@@ -131,7 +131,7 @@ TYPED_TEST(Expansions, OfPanels) {
   using T = TypeParam;
   constexpr std::uint64_t rows = 500, cols = 290, block = 128;
   auto const a = testing::random_rectangle<T>(rows, cols, 3);
-  auto const factor = [&](Layout layout, bool expands) {
+  auto const factor = [&](detail::Layout layout, bool expands) {
     ImmediateSubmitter submitter;
     submitter.expands = expands;
     TaskEmitter tasks(submitter);
@@ -157,7 +157,7 @@ std::uint64_t order_of_failure(std::uint64_t at, double pivot, MatrixPart part, 
   ImmediateSubmitter submitter;
   submitter.expands = true;
   TaskEmitter tasks(submitter);
-  PlacedMatrix<double> placed(a, 16, Layout::ColumnMajor);
+  PlacedMatrix<double> placed(a, 16, detail::Layout::ColumnMajor);
   try {
     factor(tasks, placed.bind(submitter, "A", part));
   } catch (Error const& error) {
@@ -180,7 +180,7 @@ TEST(ExpansionsInFactorizations, TilesThatAreNotLargerRunAsTheyAre) {
   ImmediateSubmitter submitter;
   submitter.expands = true;
   TaskEmitter tasks(submitter);
-  PlacedMatrix<double> placed(testing::random_positive_definite<double>(40), 16, Layout::ColumnMajor);
+  PlacedMatrix<double> placed(testing::random_positive_definite<double>(40), 16, detail::Layout::ColumnMajor);
   potrf(tasks, placed.bind(submitter, "A", MatrixPart::Lower), {.inner_tile = 16});
   EXPECT_EQ(submitter.inner_tasks, 0U);
   EXPECT_EQ(tasks.inner_tile(), 0) << "the options are those of one call";

@@ -19,7 +19,7 @@ using search_test::Graph;
 using search_test::random_graph;
 using search_test::times_of;
 
-ListPlan as_submitted(ListProblem const& problem) {
+search::ListPlan as_submitted(search::ListProblem const& problem) {
   return {std::vector<double>(problem.tasks()), std::vector<std::uint32_t>(problem.tasks())};
 }
 
@@ -27,14 +27,15 @@ ListPlan as_submitted(ListProblem const& problem) {
 Graph chain_and_others() {
   Graph graph;
   for (int t = 0; t < 6; ++t) graph.task("fast", {});
-  for (int t = 0; t < 3; ++t) graph.task("chain", {{0, AccessMode::ReadWrite}});
+  for (int t = 0; t < 3; ++t) graph.task("chain", {{0, detail::AccessMode::ReadWrite}});
   return graph;
 }
 
 struct Problem {
   Graph graph = chain_and_others();
-  ListProblem problem{graph.recorder, cores_and_devices(1, 1), times_of({{"fast", {50, 5}}, {"chain", {10, -1}}})};
-  ListScheduler scheduler{problem};
+  search::ListProblem problem{graph.recorder, cores_and_devices(1, 1),
+                              times_of({{"fast", {50, 5}}, {"chain", {10, -1}}})};
+  search::ListScheduler scheduler{problem};
 };
 
 TEST(Annealing, FindsTheOptimumOfASmallProblem) {
@@ -49,11 +50,11 @@ TEST(Annealing, FindsTheOptimumOfASmallProblem) {
 }
 
 TEST(Annealing, EvaluationsAndASeedAreRepeatable) {
-  Random random(7);
+  detail::Random random(7);
   auto const graph = random_graph(random, 60);
-  ListProblem const problem(graph.recorder, cores_and_devices(2, 1), times_of({{"a", {9, 2}}, {"b", {5, 4}}}));
-  ListScheduler scheduler(problem);
-  AnnealingOptions const options{.limit = {.evaluations = 500}, .seed = 3};
+  search::ListProblem const problem(graph.recorder, cores_and_devices(2, 1), times_of({{"a", {9, 2}}, {"b", {5, 4}}}));
+  search::ListScheduler scheduler(problem);
+  search::AnnealingOptions const options{.limit = {.evaluations = 500}, .seed = 3};
   auto const one = anneal(problem, scheduler, as_submitted(problem), options);
   auto const other = anneal(problem, scheduler, as_submitted(problem), options);
   EXPECT_EQ(one.makespan, other.makespan);
@@ -65,10 +66,11 @@ TEST(Annealing, NeverReturnsAWorsePlan) {
   test::Seeds const seeds(0, 50);
   for (auto seed = seeds.first; seed < seeds.end; ++seed) {
     SCOPED_TRACE("GRANARY_TEST_SEED=" + std::to_string(seed));
-    Random random(seed);
+    detail::Random random(seed);
     auto const graph = random_graph(random, 25);
-    ListProblem const problem(graph.recorder, cores_and_devices(2, 1), times_of({{"a", {9, 2}}, {"b", {5, -1}}}));
-    ListScheduler scheduler(problem);
+    search::ListProblem const problem(graph.recorder, cores_and_devices(2, 1),
+                                      times_of({{"a", {9, 2}}, {"b", {5, -1}}}));
+    search::ListScheduler scheduler(problem);
     auto const first = scheduler.schedule(as_submitted(problem));
     // So hot that it accepts nearly every move.
     auto const best = anneal(problem, scheduler, as_submitted(problem),
@@ -90,7 +92,7 @@ TEST(Annealing, OneEvaluationIsTheFirstPlan) {
 
 TEST(Annealing, EndsWhenItIsToldTo) {
   Problem small;
-  AnnealingOptions options{.limit = {.time = std::chrono::hours(1), .evaluations = 1000}};
+  search::AnnealingOptions options{.limit = {.time = std::chrono::hours(1), .evaluations = 1000}};
   std::vector<double> shares;
   options.progress = [&](double share, Duration best) {
     EXPECT_LE(best, Duration(330));
@@ -114,7 +116,7 @@ TEST(Annealing, LooksAtTheClockBeforeEachSchedule) {
 
 TEST(Annealing, RefusesWhatItCannotSearch) {
   Problem small;
-  auto const refused = [&](ListPlan const& plan, SearchLimit const& limit) {
+  auto const refused = [&](search::ListPlan const& plan, search::SearchLimit const& limit) {
     return test::message_of([&] { return anneal(small.problem, small.scheduler, plan, {.limit = limit}); });
   };
   auto plan = as_submitted(small.problem);
@@ -125,8 +127,8 @@ TEST(Annealing, RefusesWhatItCannotSearch) {
   EXPECT_EQ(refused(plan, {.evaluations = 9}), "task 7 cannot run on class 2 of the workers");
   plan.classes.pop_back();
   EXPECT_EQ(refused(plan, {.evaluations = 9}), "the plan has 9 priorities and 8 classes, and the graph 9 tasks");
-  ListProblem const empty(GraphRecorder{}, cores_and_devices(1, 0), times_of({}));
-  ListScheduler scheduler(empty);
+  search::ListProblem const empty(detail::GraphRecorder{}, cores_and_devices(1, 0), times_of({}));
+  search::ListScheduler scheduler(empty);
   EXPECT_EQ(test::message_of([&] { return anneal(empty, scheduler, {}, {.limit = {.evaluations = 9}}); }),
             "a search needs a graph with tasks");
 }

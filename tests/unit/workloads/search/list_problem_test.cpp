@@ -18,11 +18,11 @@ using ::testing::IsEmpty;
 
 TEST(ListProblem, LinksReadersAndWriters) {
   Graph graph;
-  graph.task("a", {{0, AccessMode::Write}});
-  graph.task("a", {{0, AccessMode::Read}, {1, AccessMode::Write}});
-  graph.task("a", {{0, AccessMode::Read}, {2, AccessMode::Write}});
-  graph.task("a", {{0, AccessMode::ReadWrite}, {1, AccessMode::Read}});
-  ListProblem const problem(graph.recorder, cores_and_devices(1, 0), times_of({{"a", {5, -1}}}));
+  graph.task("a", {{0, detail::AccessMode::Write}});
+  graph.task("a", {{0, detail::AccessMode::Read}, {1, detail::AccessMode::Write}});
+  graph.task("a", {{0, detail::AccessMode::Read}, {2, detail::AccessMode::Write}});
+  graph.task("a", {{0, detail::AccessMode::ReadWrite}, {1, detail::AccessMode::Read}});
+  search::ListProblem const problem(graph.recorder, cores_and_devices(1, 0), times_of({{"a", {5, -1}}}));
   EXPECT_THAT(problem.successors(0), ElementsAre(1, 2));
   EXPECT_THAT(problem.successors(1), ElementsAre(3));  // once, though for two data
   EXPECT_THAT(problem.successors(2), ElementsAre(3));
@@ -32,8 +32,8 @@ TEST(ListProblem, LinksReadersAndWriters) {
 
 TEST(ListProblem, CommutingTasksFollowInTheOrderOfSubmission) {
   Graph graph;
-  for (int t = 0; t < 3; ++t) graph.task("a", {{0, AccessMode::Commute}});
-  ListProblem const problem(graph.recorder, cores_and_devices(2, 0), times_of({{"a", {5, -1}}}));
+  for (int t = 0; t < 3; ++t) graph.task("a", {{0, detail::AccessMode::Commute}});
+  search::ListProblem const problem(graph.recorder, cores_and_devices(2, 0), times_of({{"a", {5, -1}}}));
   EXPECT_THAT(problem.successors(0), ElementsAre(1));
   EXPECT_THAT(problem.successors(1), ElementsAre(2));
   EXPECT_THAT(problem.predecessors(), ElementsAre(0, 1, 1));
@@ -44,7 +44,7 @@ TEST(ListProblem, WorkersOfEqualSpeedAreAClass) {
   graph.task("a", {});
   graph.task("b", {});
   auto const machine = cores_and_devices(3, 2);
-  ListProblem const problem(graph.recorder, machine, times_of({{"a", {10, 2}}, {"b", {7, -1}}}));
+  search::ListProblem const problem(graph.recorder, machine, times_of({{"a", {10, 2}}, {"b", {7, -1}}}));
   ASSERT_EQ(problem.classes().size(), 2U);
   EXPECT_THAT(problem.classes()[0].workers, ElementsAre(0, 1, 2));
   EXPECT_THAT(problem.classes()[1].workers, ElementsAre(3, 4));
@@ -54,35 +54,37 @@ TEST(ListProblem, WorkersOfEqualSpeedAreAClass) {
   EXPECT_EQ(problem.time(0, 1), 2);
   EXPECT_TRUE(problem.runs_on(1, 0));
   EXPECT_FALSE(problem.runs_on(1, 1));
-  EXPECT_EQ(problem.time(1, 1), ListProblem::cannot_run);
+  EXPECT_EQ(problem.time(1, 1), search::ListProblem::cannot_run);
 }
 
 TEST(ListProblem, MemoriesDivideClassesIfWanted) {
   Graph graph;
   graph.task("a", {});
-  ListProblem const problem(graph.recorder, cores_and_devices(2, 2), times_of({{"a", {3, 3}}}),
-                            ListProblem::Classes::BySpeedAndMemory);
+  search::ListProblem const problem(graph.recorder, cores_and_devices(2, 2), times_of({{"a", {3, 3}}}),
+                                    search::ListProblem::Classes::BySpeedAndMemory);
   ASSERT_EQ(problem.classes().size(), 3U);
   EXPECT_THAT(problem.classes()[0].workers, ElementsAre(0, 1));
   EXPECT_THAT(problem.classes()[2].workers, ElementsAre(3));
-  EXPECT_EQ(ListProblem(graph.recorder, cores_and_devices(2, 2), times_of({{"a", {3, 3}}})).classes().size(), 1U);
+  EXPECT_EQ(search::ListProblem(graph.recorder, cores_and_devices(2, 2), times_of({{"a", {3, 3}}})).classes().size(),
+            1U);
 }
 
 TEST(ListProblem, NamesACodeletThatNoWorkerRuns) {
   Graph graph;
   graph.task("a", {});
   graph.task("b", {});
-  EXPECT_EQ(test::message_of([&] {
-              return ListProblem(graph.recorder, cores_and_devices(2, 0), times_of({{"a", {1, 1}}, {"b", {-1, 1}}}));
-            }),
-            "no worker of this machine can run codelet 'b'");
+  EXPECT_EQ(
+      test::message_of([&] {
+        return search::ListProblem(graph.recorder, cores_and_devices(2, 0), times_of({{"a", {1, 1}}, {"b", {-1, 1}}}));
+      }),
+      "no worker of this machine can run codelet 'b'");
 }
 
 TEST(ListProblem, MayBeEmpty) {
-  ListProblem const problem(GraphRecorder{}, cores_and_devices(2, 0), times_of({}));
+  search::ListProblem const problem(detail::GraphRecorder{}, cores_and_devices(2, 0), times_of({}));
   EXPECT_EQ(problem.tasks(), 0U);
   EXPECT_EQ(problem.classes().size(), 1U);
-  EXPECT_EQ(ListScheduler(problem).schedule({}), 0);
+  EXPECT_EQ(search::ListScheduler(problem).schedule({}), 0);
 }
 
 }  // namespace

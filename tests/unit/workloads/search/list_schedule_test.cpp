@@ -22,9 +22,9 @@ using ::testing::ElementsAre;
 TEST(ListScheduler, StartsTheReadyTaskOfHighestPriority) {
   Graph graph;
   for (auto const* codelet : {"a", "b", "c"}) graph.task(codelet, {});
-  ListProblem const problem(graph.recorder, cores_and_devices(1, 0),
-                            times_of({{"a", {1, -1}}, {"b", {10, -1}}, {"c", {100, -1}}}));
-  ListScheduler scheduler(problem);
+  search::ListProblem const problem(graph.recorder, cores_and_devices(1, 0),
+                                    times_of({{"a", {1, -1}}, {"b", {10, -1}}, {"c", {100, -1}}}));
+  search::ListScheduler scheduler(problem);
   EXPECT_EQ(scheduler.schedule({{1, 3, 2}, {0, 0, 0}}), 111);
   EXPECT_THAT(scheduler.times().starts, ElementsAre(110, 0, 10));
   EXPECT_THAT(scheduler.times().causes, ElementsAre(2, 1, 1));
@@ -37,19 +37,20 @@ TEST(ListScheduler, StartsTheReadyTaskOfHighestPriority) {
 
 TEST(ListScheduler, WaitsForPredecessorsAndWorkers) {
   Graph graph;
-  graph.task("long", {{0, AccessMode::Write}});
-  graph.task("short", {{1, AccessMode::Write}});
-  graph.task("short", {{0, AccessMode::Read}, {1, AccessMode::Read}});
+  graph.task("long", {{0, detail::AccessMode::Write}});
+  graph.task("short", {{1, detail::AccessMode::Write}});
+  graph.task("short", {{0, detail::AccessMode::Read}, {1, detail::AccessMode::Read}});
   graph.task("long", {});
-  ListProblem const problem(graph.recorder, cores_and_devices(2, 1), times_of({{"long", {20, 6}}, {"short", {3, 2}}}));
-  ListScheduler scheduler(problem);
-  ListPlan const on_both{{4, 3, 2, 1}, {1, 0, 1, 1}};
+  search::ListProblem const problem(graph.recorder, cores_and_devices(2, 1),
+                                    times_of({{"long", {20, 6}}, {"short", {3, 2}}}));
+  search::ListScheduler scheduler(problem);
+  search::ListPlan const on_both{{4, 3, 2, 1}, {1, 0, 1, 1}};
   EXPECT_EQ(scheduler.schedule(on_both), 14);
   EXPECT_THAT(scheduler.times().starts, ElementsAre(0, 0, 6, 8));
   EXPECT_THAT(scheduler.times().causes, ElementsAre(0, 1, 0, 2));  // the last one waits for the device
   EXPECT_EQ(scheduler.times().workers[0], 2U);
   EXPECT_EQ(scheduler.times().last, 3U);
-  ListPlan const on_cores{{4, 3, 2, 1}, {0, 0, 0, 0}};
+  search::ListPlan const on_cores{{4, 3, 2, 1}, {0, 0, 0, 0}};
   EXPECT_EQ(scheduler.schedule(on_cores), 23);
   EXPECT_EQ(fault_of(problem, on_cores, scheduler.times(), 23), "");
   EXPECT_NE(scheduler.times().workers[0], scheduler.times().workers[1]);
@@ -57,10 +58,10 @@ TEST(ListScheduler, WaitsForPredecessorsAndWorkers) {
 
 TEST(ListScheduler, TasksMayTakeNoTime) {
   Graph graph;
-  for (int t = 0; t < 5; ++t) graph.task("nothing", {{0, AccessMode::ReadWrite}});
+  for (int t = 0; t < 5; ++t) graph.task("nothing", {{0, detail::AccessMode::ReadWrite}});
   graph.task("nothing", {});
-  ListProblem const problem(graph.recorder, cores_and_devices(1, 0), times_of({{"nothing", {0, -1}}}));
-  ListScheduler scheduler(problem);
+  search::ListProblem const problem(graph.recorder, cores_and_devices(1, 0), times_of({{"nothing", {0, -1}}}));
+  search::ListScheduler scheduler(problem);
   EXPECT_EQ(scheduler.schedule({std::vector<double>(6), std::vector<std::uint32_t>(6)}), 0);
 }
 
@@ -69,11 +70,12 @@ TEST(ListScheduler, RandomSchedulesAreFeasible) {
   test::Seeds const seeds(0, 200);
   for (auto seed = seeds.first; seed < seeds.end; ++seed) {
     SCOPED_TRACE("GRANARY_TEST_SEED=" + std::to_string(seed));
-    Random random(seed);
+    detail::Random random(seed);
     auto const graph = random_graph(random, 40);
-    ListProblem const problem(graph.recorder, cores_and_devices(3, 2), times_of({{"a", {9, 2}}, {"b", {5, -1}}}));
-    ListScheduler scheduler(problem);
-    ListPlan plan;
+    search::ListProblem const problem(graph.recorder, cores_and_devices(3, 2),
+                                      times_of({{"a", {9, 2}}, {"b", {5, -1}}}));
+    search::ListScheduler scheduler(problem);
+    search::ListPlan plan;
     for (std::uint32_t task = 0; task < problem.tasks(); ++task) {
       plan.priorities.push_back(static_cast<double>(random.below(10)));
       plan.classes.push_back(problem.runs_on(task, 1) && random.chance(0.5) ? 1 : 0);

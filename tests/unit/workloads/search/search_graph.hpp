@@ -18,37 +18,38 @@ namespace granary::search_test {
 /// Nanoseconds by codelet's name, on CPU cores and on devices; negative: cannot run.
 using Times = std::map<std::string, std::array<int, 2>>;
 
-inline KernelTime times_of(Times times) {
-  return [times = std::move(times)](Codelet const& codelet, double, Worker const& worker) -> std::optional<Duration> {
+inline detail::KernelTime times_of(Times times) {
+  return [times = std::move(times)](detail::Codelet const& codelet, double,
+                                    detail::Worker const& worker) -> std::optional<Duration> {
     auto const time = times.at(codelet.name)[static_cast<std::size_t>(worker.kind)];
     return time < 0 ? std::nullopt : std::optional(Duration(time));
   };
 }
 
 /// Cores of one memory and devices with a memory each.
-inline Machine cores_and_devices(std::uint32_t cores, std::uint32_t devices) {
-  Machine machine;
+inline detail::Machine cores_and_devices(std::uint32_t cores, std::uint32_t devices) {
+  detail::Machine machine;
   machine.add_node({.name = "host"});
   for (std::uint32_t c = 0; c < cores; ++c) machine.add_worker({.name = "core", .node = NodeId(0)});
   for (std::uint32_t d = 0; d < devices; ++d) {
-    auto const node = machine.add_node({.name = "device", .kind = NodeKind::Device});
-    machine.add_worker({.name = "device", .node = node, .kind = WorkerKind::Device});
+    auto const node = machine.add_node({.name = "device", .kind = detail::NodeKind::Device});
+    machine.add_worker({.name = "device", .node = node, .kind = detail::WorkerKind::Device});
   }
   return machine;
 }
 
 /// A recorder with a shorthand: codelets and data are created when first named.
 struct Graph {
-  GraphRecorder recorder;
-  std::map<std::string, CodeletId> codelets;
+  detail::GraphRecorder recorder;
+  std::map<std::string, detail::CodeletId> codelets;
   std::map<int, DataId> data;
 
-  void task(std::string const& codelet, std::vector<std::pair<int, AccessMode>> const& accesses) {
+  void task(std::string const& codelet, std::vector<std::pair<int, detail::AccessMode>> const& accesses) {
     if (!codelets.contains(codelet)) {
-      auto const no_kernel = [](KernelCall const&) {};
+      auto const no_kernel = [](detail::KernelCall const&) {};
       codelets[codelet] = recorder.add_codelet({.name = codelet, .kernels = {no_kernel, no_kernel}});
     }
-    std::vector<Access> list;
+    std::vector<detail::Access> list;
     for (auto const& [datum, mode] : accesses) {
       if (!data.contains(datum)) data[datum] = recorder.add_data({.name = "d", .bytes = 8});
       list.push_back({data[datum], mode});
@@ -58,21 +59,21 @@ struct Graph {
 };
 
 /// Tasks a and b that each read one datum and write another of a few.
-inline Graph random_graph(Random& random, int tasks) {
+inline Graph random_graph(detail::Random& random, int tasks) {
   Graph graph;
   for (int t = 0; t < tasks; ++t) {
     auto const read = static_cast<int>(random.below(6));
     auto const written = static_cast<int>(random.below(6));
-    std::vector<std::pair<int, AccessMode>> accesses{{written, AccessMode::ReadWrite}};
-    if (read != written) accesses.emplace_back(read, AccessMode::Read);
+    std::vector<std::pair<int, detail::AccessMode>> accesses{{written, detail::AccessMode::ReadWrite}};
+    if (read != written) accesses.emplace_back(read, detail::AccessMode::Read);
     graph.task(random.chance(0.5) ? "a" : "b", accesses);
   }
   return graph;
 }
 
 /// What is wrong with a schedule of a plan; empty if nothing is.
-inline std::string fault_of(ListProblem const& problem, ListPlan const& plan, ListTimes const& times,
-                            Duration::rep makespan) {
+inline std::string fault_of(search::ListProblem const& problem, search::ListPlan const& plan,
+                            search::ListTimes const& times, Duration::rep makespan) {
   auto const end = [&](std::uint32_t task) { return times.starts[task] + problem.time(task, plan.classes[task]); };
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_worker;
   Duration::rep latest = 0;

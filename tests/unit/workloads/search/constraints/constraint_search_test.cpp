@@ -32,7 +32,7 @@ class ConstraintSearch : public ::testing::Test {
 };
 
 // The makespan if the workers of each class start its tasks in this order, which follows the edges.
-Duration::rep makespan_in_order(ListProblem const& problem, std::vector<std::uint32_t> const& order,
+Duration::rep makespan_in_order(search::ListProblem const& problem, std::vector<std::uint32_t> const& order,
                                 std::vector<std::uint32_t> const& classes) {
   std::vector<std::vector<Duration::rep>> idle_since;
   for (auto const& one : problem.classes()) idle_since.emplace_back(one.workers.size());
@@ -47,7 +47,7 @@ Duration::rep makespan_in_order(ListProblem const& problem, std::vector<std::uin
   return latest;
 }
 
-bool follows_edges(ListProblem const& problem, std::vector<std::uint32_t> const& order) {
+bool follows_edges(search::ListProblem const& problem, std::vector<std::uint32_t> const& order) {
   auto missing = problem.predecessors();
   for (auto const task : order) {
     if (missing[task] > 0) return false;
@@ -57,7 +57,7 @@ bool follows_edges(ListProblem const& problem, std::vector<std::uint32_t> const&
 }
 
 // Of all orders and all classes.
-Duration::rep shortest(ListProblem const& problem) {
+Duration::rep shortest(search::ListProblem const& problem) {
   auto best = std::numeric_limits<Duration::rep>::max();
   std::vector<std::uint32_t> order(problem.tasks());
   std::iota(order.begin(), order.end(), 0U);
@@ -76,7 +76,7 @@ Duration::rep shortest(ListProblem const& problem) {
   return best;
 }
 
-std::vector<std::uint32_t> order_of(ListPlan const& plan) {
+std::vector<std::uint32_t> order_of(search::ListPlan const& plan) {
   std::vector<std::uint32_t> order(plan.priorities.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t task) { return plan.priorities[task]; });
@@ -87,11 +87,12 @@ TEST_F(ConstraintSearch, FindsTheOptimumOfSmallGraphs) {
   test::Seeds const seeds(0, 60);
   for (auto seed = seeds.first; seed < seeds.end; ++seed) {
     SCOPED_TRACE("GRANARY_TEST_SEED=" + std::to_string(seed));
-    Random random(seed);
+    detail::Random random(seed);
     auto const graph = random_graph(random, 5);
     auto const time = [&] { return static_cast<int>(1 + random.below(9)); };
-    ListProblem const problem(graph.recorder, cores_and_devices(1 + static_cast<std::uint32_t>(random.below(2)), 1),
-                              times_of({{"a", {time(), time()}}, {"b", {random.chance(0.3) ? -1 : time(), time()}}}));
+    search::ListProblem const problem(
+        graph.recorder, cores_and_devices(1 + static_cast<std::uint32_t>(random.below(2)), 1),
+        times_of({{"a", {time(), time()}}, {"b", {random.chance(0.3) ? -1 : time(), time()}}}));
     auto const found = constraint_search(problem, nodes(1'000'000));
     ASSERT_TRUE(found.complete);
     ASSERT_TRUE(found.plan);
@@ -106,10 +107,10 @@ TEST_F(ConstraintSearch, FindsTheOptimumOfSmallGraphs) {
 TEST_F(ConstraintSearch, TasksMayTakeNoTime) {
   Graph graph;
   graph.task("long", {});
-  for (int t = 0; t < 3; ++t) graph.task("nothing", {{0, AccessMode::ReadWrite}});
-  graph.task("long", {{0, AccessMode::Read}});
-  ListProblem const problem(graph.recorder, cores_and_devices(1, 1),
-                            times_of({{"long", {10, 10}}, {"nothing", {0, -1}}}));
+  for (int t = 0; t < 3; ++t) graph.task("nothing", {{0, detail::AccessMode::ReadWrite}});
+  graph.task("long", {{0, detail::AccessMode::Read}});
+  search::ListProblem const problem(graph.recorder, cores_and_devices(1, 1),
+                                    times_of({{"long", {10, 10}}, {"nothing", {0, -1}}}));
   auto const found = constraint_search(problem, nodes(10000));
   ASSERT_TRUE(found.plan);
   EXPECT_EQ(found.makespan, Duration(10));
@@ -119,23 +120,23 @@ TEST_F(ConstraintSearch, TasksMayTakeNoTime) {
 TEST_F(ConstraintSearch, LetsAWorkerWait) {
   Graph graph;
   graph.task("filler", {});
-  graph.task("first", {{0, AccessMode::Write}});
-  graph.task("second", {{0, AccessMode::ReadWrite}});
-  graph.task("third", {{0, AccessMode::ReadWrite}});
-  ListProblem const problem(
+  graph.task("first", {{0, detail::AccessMode::Write}});
+  graph.task("second", {{0, detail::AccessMode::ReadWrite}});
+  graph.task("third", {{0, detail::AccessMode::ReadWrite}});
+  search::ListProblem const problem(
       graph.recorder, cores_and_devices(1, 1),
       times_of({{"filler", {-1, 10}}, {"first", {1, -1}}, {"second", {-1, 5}}, {"third", {20, -1}}}));
   auto const found = constraint_search(problem, nodes(10000));
   ASSERT_TRUE(found.plan);
   EXPECT_TRUE(found.complete);
   EXPECT_EQ(found.makespan, Duration(26));
-  EXPECT_GT(ListScheduler(problem).schedule(*found.plan), 26);
+  EXPECT_GT(search::ListScheduler(problem).schedule(*found.plan), 26);
 }
 
 TEST_F(ConstraintSearch, LooksOnlyForShorterSchedules) {
   Graph graph;
   for (int t = 0; t < 4; ++t) graph.task("a", {});
-  ListProblem const problem(graph.recorder, cores_and_devices(2, 0), times_of({{"a", {10, -1}}}));
+  search::ListProblem const problem(graph.recorder, cores_and_devices(2, 0), times_of({{"a", {10, -1}}}));
   auto options = nodes(10000);
   for (int const below : {1, 9, 20}) {
     options.below = Duration(below);
@@ -153,8 +154,9 @@ TEST_F(ConstraintSearch, RoundsLongTimesUp) {
   Graph graph;
   for (int t = 0; t < 6; ++t) graph.task("a", {});
   Duration const month = std::chrono::hours(24 * 30);
-  ListProblem const problem(graph.recorder, cores_and_devices(2, 0),
-                            [&](auto const&, double, auto const&) { return std::optional(month + Duration(1)); });
+  search::ListProblem const problem(graph.recorder, cores_and_devices(2, 0), [&](auto const&, double, auto const&) {
+    return std::optional(month + Duration(1));
+  });
   auto const found = constraint_search(problem, nodes(10000));
   ASSERT_TRUE(found.plan);
   EXPECT_EQ(found.makespan, 3 * (month + Duration(1)));  // of the exact times
@@ -163,9 +165,9 @@ TEST_F(ConstraintSearch, RoundsLongTimesUp) {
 }
 
 TEST_F(ConstraintSearch, TheSameNodesGiveTheSameResult) {
-  Random random(3);
+  detail::Random random(3);
   auto const graph = random_graph(random, 40);
-  ListProblem const problem(graph.recorder, cores_and_devices(3, 2), times_of({{"a", {9, 2}}, {"b", {5, 4}}}));
+  search::ListProblem const problem(graph.recorder, cores_and_devices(3, 2), times_of({{"a", {9, 2}}, {"b", {5, 4}}}));
   auto const one = constraint_search(problem, nodes(300));
   auto const other = constraint_search(problem, nodes(300));
   ASSERT_TRUE(one.plan && other.plan);
@@ -183,7 +185,7 @@ TEST_F(ConstraintSearch, EndsAtItsLimitsOrWhenToldTo) {
     graph.task(name, {});
     times[name] = {1000 + 37 * t * t, 999 + 31 * t * t};
   }
-  ListProblem const problem(graph.recorder, cores_and_devices(3, 2), times_of(times));
+  search::ListProblem const problem(graph.recorder, cores_and_devices(3, 2), times_of(times));
   auto const few = constraint_search(problem, nodes(3));
   EXPECT_FALSE(few.plan);
   EXPECT_FALSE(few.complete);
@@ -208,10 +210,10 @@ TEST_F(ConstraintSearch, EndsAtItsLimitsOrWhenToldTo) {
 TEST_F(ConstraintSearch, RefusesEmptyGraphsAndLimits) {
   Graph graph;
   graph.task("a", {});
-  ListProblem const one(graph.recorder, cores_and_devices(1, 0), times_of({{"a", {1, -1}}}));
+  search::ListProblem const one(graph.recorder, cores_and_devices(1, 0), times_of({{"a", {1, -1}}}));
   EXPECT_EQ(test::message_of([&] { return constraint_search(one, {}); }),
             "a search needs a limit of time or of evaluations");
-  ListProblem const empty(GraphRecorder{}, cores_and_devices(1, 0), times_of({}));
+  search::ListProblem const empty(detail::GraphRecorder{}, cores_and_devices(1, 0), times_of({}));
   EXPECT_EQ(test::message_of([&] { return constraint_search(empty, nodes(1)); }), "a search needs a graph with tasks");
 }
 
@@ -219,7 +221,7 @@ TEST(ConstraintSearchWithoutGecode, Refuses) {
   if (have_constraint_search()) GTEST_SKIP() << "this build has Gecode";
   Graph graph;
   graph.task("a", {});
-  ListProblem const problem(graph.recorder, cores_and_devices(1, 0), times_of({{"a", {1, -1}}}));
+  search::ListProblem const problem(graph.recorder, cores_and_devices(1, 0), times_of({{"a", {1, -1}}}));
   EXPECT_THAT(test::message_of([&] { return constraint_search(problem, nodes(1)); }), ::testing::HasSubstr("Gecode"));
 }
 
