@@ -18,8 +18,9 @@ namespace granary::detail {
 /// The data and tasks that all processes submit in the same order: which process runs a task, and which values go from
 /// their owners to others for that. Each process may hold its own copy; all copies agree.
 ///
-/// The owner of a datum runs all tasks that write it; it may be found after the registration. A value is sent once to
-/// each process that reads it, until `let_go_of_all`; before its owner overwrites it, its readers let go of it.
+/// The owner of a datum runs all tasks that write it; it may be found after the registration. `ship` is called once for
+/// a value and each process that reads it, until `let_go_of_all`, also if the value is then sent several times because
+/// the reader has evicted it. Before its owner overwrites it, its readers let go of it.
 class GRANARY_EXPORT CommonOrder {
  public:
   /// The owner of a datum that is registered and has none yet.
@@ -48,7 +49,7 @@ class GRANARY_EXPORT CommonOrder {
     m_free.push_back(key);
   }
 
-  /// Of a datum of nobody, which no task accesses before.
+  /// Sets the owner of a datum that has none (`nobody`). No task accesses the datum before.
   void place(DataKey key, ProcessId owner) { m_data[key.index()].owner = owner; }
   [[nodiscard]] bool placed(DataKey key) const { return known(key) && owner(key) != nobody; }
 

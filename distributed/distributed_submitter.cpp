@@ -10,26 +10,26 @@
 namespace granary::detail {
 
 DataId DistributedSubmitter::add_data(DataDescription description) {
-  return add_data(std::move(description), [this](DataDescription own) { return m_local.add_data(std::move(own)); });
+  return submitted_id(
+      add_data(std::move(description), [this](DataDescription own) { return m_local.add_data(std::move(own)); }));
 }
 
-DataId DistributedSubmitter::add_data(DataDescription description, Registration registration,
-                                      std::shared_ptr<void const> keep) {
+DataKey DistributedSubmitter::add_data(DataDescription description, Registration registration,
+                                       std::shared_ptr<void const> keep) {
   ProcessId const owner = m_owner(description, m_data++);
   DataKey const key = m_order.add(owner);
   count(std::uint64_t{owner.value()} << 32 | key.value());
   if (key.index() >= m_remote.size()) m_remote.resize(key.index() + 1);
   if (owner == m_self) {
     m_tasks.add_data(key, registration(std::move(description)));
-    return submitted_id(key);
+    return key;
   }
   m_remote[key.index()] = std::make_unique<Remote>(Remote{std::move(description), std::move(keep)});
   if (owner == CommonOrder::nobody) m_unplaced.emplace(key, std::move(registration));
-  return submitted_id(key);
+  return key;
 }
 
-void DistributedSubmitter::assign(DataId data, ProcessId owner) {
-  DataKey const key = key_of(data);
+void DistributedSubmitter::assign(DataKey key, ProcessId owner) {
   if (owner.value() >= m_processes) {
     throw InvalidArgument("there is no process " + std::to_string(owner.value()) + ": there are " +
                           std::to_string(m_processes));
@@ -42,7 +42,7 @@ void DistributedSubmitter::assign(DataId data, ProcessId owner) {
 }
 
 void DistributedSubmitter::place(DataKey key, ProcessId owner) {
-  placing(submitted_id(key), owner);
+  placing(key, owner);
   auto const unplaced = m_unplaced.extract(key);
   count(std::uint64_t{owner.value()} << 32 | key.value());
   m_order.place(key, owner);
@@ -68,9 +68,9 @@ void DistributedSubmitter::place(std::span<Access const> accesses) {
   }
 }
 
-void DistributedSubmitter::retain_data(DataId data) {
-  count(data.value());
-  ++m_retained[key_of(data)];
+void DistributedSubmitter::retain_data(DataKey key) {
+  count(key.value());
+  ++m_retained[key];
 }
 
 void DistributedSubmitter::release_data(DataId data) {

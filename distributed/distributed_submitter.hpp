@@ -17,8 +17,8 @@
 namespace granary::detail {
 
 /// One process's part of the submission that all processes make alike: its own tasks reach the submitter of this
-/// process, other processes' tasks only as the stubs that concern it. The ids of data that it returns and takes are
-/// keys, the same in all processes (`key_of`); ids of other processes' tasks are invalid.
+/// process, other processes' tasks only as the stubs that concern it. As a Submitter it returns and takes keys in the
+/// place of ids (`submitted_id`, `key_of`); its other functions take keys. Ids of other processes' tasks are invalid.
 ///
 /// A task of another process costs a few nanoseconds for each of its accesses, if no value of this one goes there.
 class GRANARY_EXPORT DistributedSubmitter : public Submitter {
@@ -43,11 +43,11 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   CodeletId add_codelet(Codelet codelet) final { return m_local.add_codelet(std::move(codelet)); }
   DataId add_data(DataDescription description) final;
   /// `registration` is called in the owner, once that is known. `keep` lives in others while their tasks use a value.
-  DataId add_data(DataDescription description, Registration registration, std::shared_ptr<void const> keep = nullptr);
+  DataKey add_data(DataDescription description, Registration registration, std::shared_ptr<void const> keep = nullptr);
   /// Makes that process the owner of a datum that has none yet. Throws InvalidArgument if it has another one.
-  void assign(DataId data, ProcessId owner);
+  void assign(DataKey key, ProcessId owner);
   /// Registers the datum once more, for one more release.
-  void retain_data(DataId data);
+  void retain_data(DataKey key);
   void release_data(DataId data) override;
   /// Throws what Submitter documents in the process that runs the task, and InvalidArgument in all if it writes data of
   /// several owners.
@@ -57,14 +57,14 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   void let_go_of_all();
 
   /// CommonOrder::nobody if it has none yet.
-  [[nodiscard]] ProcessId owner(DataId data) const { return m_order.owner(key_of(data)); }
+  [[nodiscard]] ProcessId owner(DataKey key) const { return m_order.owner(key); }
   /// The id of a datum in the engine of this process if that is its owner; otherwise an invalid one.
-  [[nodiscard]] DataId local(DataId data) const { return m_tasks.local(key_of(data)); }
-  /// Of a registered datum.
-  [[nodiscard]] bool known(DataId data) const { return m_order.known(key_of(data)); }
+  [[nodiscard]] DataId local(DataKey key) const { return m_tasks.local(key); }
+  /// True if the datum is registered.
+  [[nodiscard]] bool known(DataKey key) const { return m_order.known(key); }
   /// The description of a datum of another process, or of one without owner.
-  [[nodiscard]] DataDescription const* description(DataId data) const {
-    auto const& remote = m_remote[key_of(data).index()];
+  [[nodiscard]] DataDescription const* description(DataKey key) const {
+    auto const& remote = m_remote[key.index()];
     return remote ? &remote->description : nullptr;
   }
 
@@ -75,7 +75,7 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
 
  protected:
   /// A datum of nobody gets this owner; what it throws prevents that.
-  virtual void placing(DataId, ProcessId) {}
+  virtual void placing(DataKey, ProcessId) {}
   /// Registers a datum for a value of another process, with which `keep` is kept.
   virtual DataId add_incoming(DataDescription description, std::shared_ptr<void const> const& /*keep*/) {
     return m_local.add_data(std::move(description));

@@ -40,8 +40,8 @@ class GRANARY_EXPORT RemoteFailure : public Error {
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> remote_origin(Failure const& failure);
 /// The origin of the failure, in this process (`self`) or another one.
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure, ProcessId self);
-/// The same in all processes that know the type of the exception: that one, or RemoteFailure if its own process does
-/// not know it, see add_error_kind.
+/// Throws the exception with which the failure began, if its type is known (add_error_kind) there and in this process;
+/// otherwise RemoteFailure. So it is the same in all processes that know the type.
 [[noreturn]] GRANARY_EXPORT void rethrow_origin(std::shared_ptr<FailureOrigin const> const& origin);
 
 }  // namespace granary::detail

@@ -11,8 +11,8 @@
 
 namespace granary::detail {
 
-/// A datum of several processes, alike in all of them: it is registered as the `key`-th. Keys of released data are used
-/// again in the same order everywhere. An engine knows the datum by a DataId of its own.
+/// A datum of several processes, by the same number in all of them. Numbers count registrations from 0; those of
+/// released data are used again first, in the same order everywhere. An engine knows the datum by a DataId of its own.
 using DataKey = Id<struct DataKeyTag, std::uint32_t>;
 
 /// A Submitter for several processes has keys in the place of ids: in what it returns, and in the accesses of tasks.

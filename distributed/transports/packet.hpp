@@ -21,9 +21,10 @@ namespace granary::detail {
 ///
 /// ```cpp
 /// granary::detail::Packet packet;
-/// granary::detail::Message const ask{.kind = granary::detail::Message::Kind::Ask, .value =
-/// {granary::detail::DataKey(3), 2}, .tag = 7}; assert(packet.add(ask)); granary::detail::read_packet(packet.bytes(),
-/// [&](granary::detail::Message const& read) { assert(read.tag == 7); });
+/// granary::detail::Message const ask{
+///     .kind = granary::detail::Message::Kind::Ask, .value = {granary::detail::DataKey(3), 2}, .tag = 7};
+/// assert(packet.add(ask));
+/// granary::detail::read_packet(packet.bytes(), [](granary::detail::Message const& read) { assert(read.tag == 7); });
 /// ```
 class GRANARY_EXPORT Packet {
  public:

@@ -22,39 +22,40 @@ CommonData::CommonData(Processes& processes, Distribution const& grid, Engine& e
   processes.connect(exchange, engine);
 }
 
-DataId CommonData::add_view(DataDescription description, ByteSet const& bytes, Registration registration,
-                            std::shared_ptr<void const> keep) {
-  if (DataId const known_one = m_views.find(bytes); known_one.valid()) {
-    retain_data(known_one);
+DataKey CommonData::add_view(DataDescription description, ByteSet const& bytes, Registration registration,
+                             std::shared_ptr<void const> keep) {
+  if (DataKey const earlier = key_of(m_views.find(bytes)); earlier.valid()) {
+    retain_data(earlier);
     m_kept.push_back(std::move(keep));
-    return known_one;
+    return earlier;
   }
-  DataId const key = add_data(std::move(description), std::move(registration), std::move(keep));
-  m_views.add(key, bytes);
+  DataKey const key = add_data(std::move(description), std::move(registration), std::move(keep));
+  m_views.add(submitted_id(key), bytes);
   m_view_of.emplace(key, bytes);
   if (owner(key) != CommonOrder::nobody) placing(key, owner(key));
   return key;
 }
 
-void CommonData::release_data(DataId key) {
-  DistributedSubmitter::release_data(key);
+void CommonData::release_data(DataId submitted) {
+  DistributedSubmitter::release_data(submitted);
+  DataKey const key = key_of(submitted);
   if (known(key)) return;
-  m_views.forget(key);
+  m_views.forget(submitted);
   m_view_of.erase(key);
 }
 
-std::string CommonData::name_of(DataId key) const {
+std::string CommonData::name_of(DataKey key) const {
   if (DataId const own = local(key); own.valid()) return m_engine.name_of(own);
   auto const* const other = description(key);
   return other != nullptr ? other->name : "data " + std::to_string(key.value());
 }
 
 // Each process has its own memory: Views that share bytes in it would have different values in different processes.
-void CommonData::placing(DataId key, ProcessId owner_of_key) {
+void CommonData::placing(DataKey key, ProcessId owner_of_key) {
   auto const view = m_view_of.find(key);
   if (view == m_view_of.end()) return;
   for (auto const& shared : m_views.sharing(view->second)) {
-    DataId const other = shared.other;
+    DataKey const other = key_of(shared.other);
     if (other == key || owner(other) == CommonOrder::nobody || owner(other) == owner_of_key) continue;
     throw InvalidArgument("'" + name_of(key) + "' of process " + std::to_string(owner_of_key.value()) +
                           " shares bytes with '" + name_of(other) + "' of process " +
@@ -70,18 +71,18 @@ void CommonData::wait() {
   m_kept.clear();
 }
 
-void CommonData::wait(std::span<DataId const> keys, std::span<DataId const> also) {
-  auto const own = [this](std::span<DataId const> all) {
+void CommonData::wait(std::span<DataKey const> keys, std::span<DataKey const> also) {
+  auto const own = [this](std::span<DataKey const> all) {
     std::vector<DataId> ids;
-    for (DataId const key : all) {
+    for (DataKey const key : all) {
       if (DataId const id = local(key); id.valid()) ids.push_back(id);
     }
     return ids;
   };
   settle([&] {
     // Readers hold values of these data until then.
-    for (DataId const key : keys) last_use(key);
-    for (DataId const key : also) last_use(key);
+    for (DataKey const key : keys) last_use(submitted_id(key));
+    for (DataKey const key : also) last_use(submitted_id(key));
     auto const ids = own(keys), others = own(also);
     if (!ids.empty() || !others.empty()) m_engine.wait(ids, others);
   });

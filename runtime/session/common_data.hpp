@@ -20,8 +20,8 @@
 
 namespace granary::detail {
 
-/// The data and tasks of a Runtime that is one of several processes. Ids of data are keys, alike in all of them; the
-/// engine of each process knows its own data by other ids.
+/// The data and tasks of a Runtime that is one of several processes. Keys of data are alike in all of them; the engine
+/// of each process knows its own data by ids.
 ///
 /// The grid determines the owner of a datum with a position in a matrix; the first task determines any other.
 class CommonData final : public DistributedSubmitter {
@@ -32,15 +32,15 @@ class CommonData final : public DistributedSubmitter {
   /// Registers a View. Each process passes its own; tasks use the owner's. Returns the key of an earlier registration
   /// of the same bytes, which then needs one more release, or a new key. `registration` as in
   /// DistributedSubmitter::add_data. Throws InvalidArgument if a View of another owner shares bytes with it.
-  DataId add_view(DataDescription description, ByteSet const& bytes, Registration registration,
-                  std::shared_ptr<void const> keep);
-  void release_data(DataId key) override;
-  [[nodiscard]] std::string name_of(DataId key) const;
+  DataKey add_view(DataDescription description, ByteSet const& bytes, Registration registration,
+                   std::shared_ptr<void const> keep);
+  void release_data(DataId submitted) override;
+  [[nodiscard]] std::string name_of(DataKey key) const;
 
   /// Collective. Returns when all tasks of all processes have ended; throws the first failure of all.
   void wait();
   /// Collective. The same for tasks that use these data, and those `also`.
-  void wait(std::span<DataId const> keys, std::span<DataId const> also);
+  void wait(std::span<DataKey const> keys, std::span<DataKey const> also);
   /// Ends the run because of an exception in this process. Cancels the tasks of all processes; the others throw it from
   /// their next collective call: returns the first failure of all. Otherwise, if others do not follow within a few
   /// seconds, ends all processes with this status.
@@ -48,7 +48,7 @@ class CommonData final : public DistributedSubmitter {
   [[nodiscard]] bool gave_up() const { return m_gave_up; }
 
  private:
-  void placing(DataId key, ProcessId owner) override;
+  void placing(DataKey key, ProcessId owner) override;
   DataId add_incoming(DataDescription description, std::shared_ptr<void const> const& keep) override {
     return m_engine.add_data(std::move(description), {nullptr, nullptr, keep}, nullptr);
   }
@@ -58,8 +58,8 @@ class CommonData final : public DistributedSubmitter {
   Processes& m_processes;
   Engine& m_engine;
   bool m_gave_up = false;
-  DataBytes m_views;                                // by key
-  std::unordered_map<DataId, ByteSet> m_view_of;    // by key
+  DataBytes m_views;  // by submitted_id
+  std::unordered_map<DataKey, ByteSet> m_view_of;
   std::vector<std::shared_ptr<void const>> m_kept;  // of Views that were registered again; tasks use them until a wait
 };
 

@@ -19,7 +19,10 @@ class LocalSubmission final : public Submission {
     return m_engine.submit_while(counter, value, task, parameters);
   }
 
-  DataId local(DataId data) const override { return data; }
+  bool owns(DataId /*data*/) const override { return true; }
+  bool in_use(DataId data) const override { return m_engine.in_use(data); }
+  void prefetch(DataId data, NodeId node) override { m_engine.prefetch(data, node); }
+  void will_not_use(DataId data) override { m_engine.will_not_use(data); }
   DataId add_data(DataDescription description, DataBinding binding) override {
     return m_registry.add(std::move(description), binding);
   }

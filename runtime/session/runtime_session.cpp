@@ -151,14 +151,6 @@ void RuntimeSession::warn_after_wait() {
   for (auto const& warning : find_warnings(options(), statistics(), shared)) warn_once(warning);
 }
 
-void RuntimeSession::prefetch(DataId data, NodeId node) {
-  if (DataId const id = m_submission->local(data); id.valid()) engine().prefetch(id, node);
-}
-
-void RuntimeSession::will_not_use(DataId data) {
-  if (DataId const id = m_submission->local(data); id.valid()) engine().will_not_use(id);
-}
-
 void RuntimeSession::cancel_on(std::stop_token const& token) {
   m_stop = nullptr;
   if (!token.stop_possible()) return;
@@ -216,11 +208,6 @@ HeldView RuntimeSession::hold_view(std::string name, Bytes bytes, DataBinding bi
 }
 
 DataReleaser RuntimeSession::releaser() const { return {id(), m_machine.lent_engine(), m_submission->submitter()}; }
-
-bool RuntimeSession::in_use(DataId data) const {
-  DataId const id = m_submission->local(data);
-  return id.valid() && engine().in_use(id);
-}
 
 std::shared_ptr<std::byte> RuntimeSession::device_memory(std::size_t device, std::string const& label, Bytes bytes) {
   auto const& devices = m_machine.devices();

@@ -40,8 +40,8 @@ class RuntimeSession final : public Session {
 
   // See Runtime.
   void wait();
-  void prefetch(DataId data, NodeId node) override;
-  void will_not_use(DataId data) override;
+  void prefetch(DataId data, NodeId node) override { m_submission->prefetch(data, node); }
+  void will_not_use(DataId data) override { m_submission->will_not_use(data); }
   [[nodiscard]] std::vector<Failure> const& failures() const { return engine().failures(); }
   void cancel(std::exception_ptr error) { engine().cancel(std::move(error)); }
   void cancel_on(std::stop_token const& token);
@@ -53,7 +53,7 @@ class RuntimeSession final : public Session {
   [[nodiscard]] ProcessId process() const { return m_processes ? m_processes->self() : ProcessId(0); }
   [[nodiscard]] std::uint32_t processes() const { return m_processes ? m_processes->count() : 1; }
   void assign(DataId data, ProcessId owner) override { m_submission->assign(data, owner); }
-  [[nodiscard]] bool owns(DataId data) const override { return m_submission->local(data).valid(); }
+  [[nodiscard]] bool owns(DataId data) const override { return m_submission->owns(data); }
   [[noreturn]] void give_up(std::exception_ptr const& why, int status) {
     std::rethrow_exception(m_submission->give_up(why, status));
   }
@@ -80,7 +80,7 @@ class RuntimeSession final : public Session {
   [[nodiscard]] HeldView hold_view(std::string name, Bytes bytes, DataBinding binding) override;
   void retain_data(DataId data) override { m_submission->retain_data(data); }
   [[nodiscard]] DataReleaser releaser() const override;
-  [[nodiscard]] bool in_use(DataId data) const override;
+  [[nodiscard]] bool in_use(DataId data) const override { return m_submission->in_use(data); }
   [[nodiscard]] std::string name_of(DataId data) const override { return m_submission->name_of(data); }
   Division const& divide(std::shared_ptr<DataHold const> const& whole, std::unique_ptr<Division> wanted) override;
   [[nodiscard]] NodeId device_of(std::string const& name, std::byte const* memory) const override {

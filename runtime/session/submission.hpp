@@ -26,8 +26,9 @@ class DataRegistry;
 class Exchange;
 class Processes;
 
-/// How a Runtime registers data and submits tasks: as the only process, or as one of several that submit alike, where
-/// ids of data are alike in all of them and each engine knows its own data by other ids.
+/// How a Runtime registers data and submits tasks: as the only process, or as one of several that submit alike. The ids
+/// of data are those of its submitter: with one process the engine's, with several numbers that are alike in all of
+/// them (`submitted_id` of a DataKey), which no engine knows. So what concerns a datum of either goes through here.
 class Submission {
  public:
   virtual ~Submission() = default;
@@ -39,8 +40,12 @@ class Submission {
                                                            std::uint64_t value, TaskSubmission const& task,
                                                            Parameters& parameters) = 0;
 
-  /// The engine's id of a datum; invalid if it belongs to another process.
-  [[nodiscard]] virtual DataId local(DataId data) const = 0;
+  /// True if the datum belongs to this process.
+  [[nodiscard]] virtual bool owns(DataId data) const = 0;
+  /// See Session::in_use, Runtime::prefetch and `will_not_use`: nothing happens in other processes than the owner.
+  [[nodiscard]] virtual bool in_use(DataId data) const = 0;
+  virtual void prefetch(DataId data, NodeId node) = 0;
+  virtual void will_not_use(DataId data) = 0;
   /// Registers the datum with the engine of its owner.
   virtual DataId add_data(DataDescription description, DataBinding binding) = 0;
   /// The same for memory of the application, `bytes` of it without the gaps between lines: what is kept for it is that
