@@ -2,7 +2,6 @@
 #include <granary/detail/auto/trial_run.hpp>
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/model/bottom_levels.hpp>
-#include <granary/detail/core/model/task_graph.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
@@ -24,13 +23,13 @@ constexpr std::uint64_t steps_between_questions = 64;
 // Records the progress of a run.
 class Progress final : public PlannerObserver {
  public:
-  explicit Progress(std::vector<double> const& of_tasks) : m_work(of_tasks), m_ended(of_tasks.size()) {}
+  explicit Progress(std::vector<TrialTasks::Item> const& tasks) : m_tasks(tasks), m_ended(tasks.size()) {}
 
   void handled(Event const& event, NewIds) override {
     auto const* const done = std::get_if<TaskDone>(&event);
     if (done == nullptr) return;
     ends.push_back(planner().view().now().time_since_epoch());
-    work += m_work[done->task.index()];
+    work += granary::seconds(m_tasks[done->task.index()].shortest);
     m_ended[done->task.index()] = true;
   }
   void performed(Command const& command) override {
@@ -69,7 +68,7 @@ class Progress final : public PlannerObserver {
   double work = 0;  // seconds, of the tasks that have ended
 
  private:
-  std::vector<double> const& m_work;
+  std::vector<TrialTasks::Item> const& m_tasks;
   std::vector<bool> m_ended;
   std::map<GroupId, double> m_busy;
 };
@@ -97,15 +96,14 @@ struct TrialRuns::Implementation {
 
   TrialTasks tasks;
   Times times;
-  std::vector<double> work;          // of each task, in seconds on its fastest kind of worker
   std::vector<std::int64_t> levels;  // bottom levels
-  double all_work = 0;
+  double all_work = 0;               // seconds, each task on its fastest kind of worker
 };
 
 struct TrialRun::Implementation {
   Implementation(TrialRuns::Implementation& of, PolicySet policies, SimulatorOptions options)
       : trials(of),
-        progress(of.work),
+        progress(of.tasks.tasks()),
         simulator(Topology(of.tasks.machine()), std::move(policies), of.times, of.times, observed(std::move(options))) {
   }
   SimulatorOptions observed(SimulatorOptions options) {
@@ -161,15 +159,12 @@ std::string TrialRun::limit() const {
 }
 
 TrialRuns::TrialRuns(TrialTasks of) : m_implementation(std::make_unique<Implementation>(std::move(of))) {
-  auto& [tasks, times, work, levels, all_work] = *m_implementation;
-  TaskGraph graph;
-  work.reserve(tasks.size());
-  for (auto const& task : tasks.tasks()) {
-    work.push_back(granary::seconds(task.shortest));
-    all_work += granary::seconds(task.shortest);
-    graph.add(AccessList(tasks.accesses(task)));
-  }
-  levels = bottom_levels(graph, [&](std::size_t task) { return from_seconds(m_implementation->work[task]); });
+  auto const& tasks = m_implementation->tasks;
+  auto const& items = tasks.tasks();
+  for (auto const& task : items) m_implementation->all_work += granary::seconds(task.shortest);
+  m_implementation->levels = bottom_levels(
+      items.size(), [&](std::size_t i) { return tasks.accesses(items[i]); },
+      [&](std::size_t i) { return items[i].shortest; });
 }
 
 TrialRuns::~TrialRuns() = default;

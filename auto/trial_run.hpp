@@ -46,7 +46,7 @@ class GRANARY_EXPORT TrialRun {
 /// graphs.
 class GRANARY_EXPORT TrialRuns {
  public:
-  /// O(accesses + edges).
+  /// O(accesses).
   explicit TrialRuns(TrialTasks tasks);
   ~TrialRuns();
   TrialRuns(TrialRuns const&) = delete;

@@ -6,12 +6,10 @@
 namespace granary::workloads {
 
 std::vector<std::int64_t> bottom_levels(detail::GraphRecorder const& record, ExpectedTime const& time) {
-  TaskGraph graph;
-  for (auto const& task : record.tasks()) graph.add(detail::AccessList(record.accesses_of(task)));
-  return bottom_levels(graph, [&](std::size_t i) {
-    auto const& task = record.tasks()[i];
-    return time(task.codelet, task.flops);
-  });
+  auto const& tasks = record.tasks();
+  return detail::bottom_levels(
+      tasks.size(), [&](std::size_t i) { return detail::AccessList(record.accesses_of(tasks[i])); },
+      [&](std::size_t i) { return time(tasks[i].codelet, tasks[i].flops); });
 }
 
 std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles) {

@@ -155,9 +155,10 @@ class ImmediateSubmitter final : public Submitter {
 /// The bottom levels of the recorded tasks; `time(codelet's name)` is a task's in nanoseconds.
 template <class Time>
 [[nodiscard]] std::vector<std::int64_t> bottom_levels(ImmediateSubmitter const& submitter, Time&& time) {
-  TaskGraph graph;
-  for (auto const& task : submitter.tasks) graph.add(detail::AccessList(task.accesses));
-  return granary::bottom_levels(graph, [&](std::size_t i) { return Duration(time(submitter.tasks[i].codelet)); });
+  auto const& tasks = submitter.tasks;
+  return detail::bottom_levels(
+      tasks.size(), [&](std::size_t i) { return detail::AccessList(tasks[i].accesses); },
+      [&](std::size_t i) { return Duration(time(tasks[i].codelet)); });
 }
 
 }  // namespace granary::testing
