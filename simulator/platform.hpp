@@ -52,8 +52,9 @@ struct GRANARY_EXPORT KernelTimes {
 /// platform.share_devices(4);  // each GPU is four workers, as with four streams
 /// platform.limit(1_GiB);  // of each GPU's memory
 /// assert(platform.workers(granary::WorkerKind::Device) == 8);
-/// auto const time = platform.kernel_time("gemm", 7e9, granary::Precision::Double, "gpu");  // at 7 TFlop/s or
-/// less assert(time >= std::chrono::milliseconds(1)); platform.write("v100x2-1GiB.json", /*overwrite=*/true);
+/// auto const time = platform.kernel_time("gemm", 7e9, granary::Precision::Double, "gpu");
+/// assert(time >= std::chrono::milliseconds(1));  // at 7 TFlop/s or less
+/// platform.write("v100x2-1GiB.json", /*overwrite=*/true);
 /// ```
 class GRANARY_EXPORT Platform {
  public:

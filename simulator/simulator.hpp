@@ -86,8 +86,7 @@ struct GRANARY_EXPORT SimulatorOptions {
 /// granary::PlatformTruth const truth(platform);
 /// granary::PlatformEstimator estimator(platform);
 /// granary::Simulator simulator(granary::Topology(platform.machine), granary::make_policies("darts", "luf"),
-/// estimator,
-///                              truth);
+///                              estimator, truth);
 /// granary::workloads::TiledCholesky const cholesky({.tiles = 10, .tile = 960});
 /// cholesky.submit(simulator, {platform.home_node(), platform.home_in_place()});
 /// granary::SimulationReport const report = simulator.run();

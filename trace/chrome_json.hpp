@@ -8,8 +8,9 @@
 namespace granary {
 
 /// Writes trace events in JSON for Perfetto and Chrome's tracing ("Trace Event Format"): one track per worker, per link
-/// (several if its transfers overlap) and per node's evictions; counters for each node's bytes in use and for the flop
-/// rate. Times are in microseconds with three decimals.
+/// (several if its transfers overlap) and per node's evictions; counters for each node's bytes in use, for booked bytes
+/// and their limit, for the flop rate and, with several processes, for the busy workers of each. Times are in
+/// microseconds with three decimals.
 GRANARY_EXPORT void write_chrome_json(Trace const& trace, TextFile& file);
 
 }  // namespace granary

@@ -24,7 +24,7 @@ namespace granary {
 [[nodiscard]] GRANARY_EXPORT std::size_t intervals_of_loads(Trace const& trace);
 
 /// Assigns each transfer, in the order of Trace::transfers, to a row of its link such that transfers in one row do not
-/// overlap. The number of rows is minimal. O(n log n).
+/// overlap. The number of rows is minimal. O(n (log n + rows of a link)).
 [[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> transfer_rows(Trace const& trace);
 
 /// The number of rows of each link; `rows` is the result of `transfer_rows`.

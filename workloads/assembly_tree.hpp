@@ -21,9 +21,10 @@ namespace granary::workloads {
 /// home and their parent has read the rest, so most data are temporary. The same options produce the same graph.
 ///
 /// ```cpp
-/// granary::workloads::AssemblyTree const tree({.shape = granary::workloads::AssemblyTree::Shape::Ldlt, .levels = 4,
-/// .root_blocks = 12}); assert(tree.fronts().back().blocks == 12);  // the root is the last std::printf("%zu fronts,
-/// %s\n", tree.fronts().size(), granary::format_bytes(tree.working_set()).c_str());
+/// granary::workloads::AssemblyTree const tree(
+///     {.shape = granary::workloads::AssemblyTree::Shape::Ldlt, .levels = 4, .root_blocks = 12});
+/// assert(tree.fronts().back().blocks == 12);  // the root is the last
+/// std::printf("%zu fronts, %s\n", tree.fronts().size(), granary::format_bytes(tree.working_set()).c_str());
 /// ```
 class GRANARY_EXPORT AssemblyTree final : public Workload {
  public:
@@ -47,7 +48,7 @@ class GRANARY_EXPORT AssemblyTree final : public Workload {
     detail::Precision precision = detail::Precision::Double;
   };
 
-  /// Throws InvalidArgument if a number is 0 or the number of tasks overflows.
+  /// Throws InvalidArgument unless there are 1 to 16 levels, 1 to 512 root blocks, and 1 to 65536 rows in a block.
   explicit AssemblyTree(Options options);
   void submit(Submitter& submitter, DataHome home) const override;
   /// The name in granary-simulate.

@@ -31,7 +31,8 @@ class GRANARY_EXPORT RandomLayers final : public Workload {
     std::string variant = "d";  ///< Codelet::variant
   };
 
-  /// Throws InvalidArgument if a number is 0 or negative, or the fraction is above 1.
+  /// Throws InvalidArgument if `layers`, `width`, `most_reads` or `bytes` is 0, `flops` is negative, or `cpu_only` is
+  /// not in [0, 1].
   explicit RandomLayers(Options options);
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return "random"; }

@@ -13,7 +13,7 @@ namespace granary::workloads {
 /// grid that is cut along z only, and copies of the slices' borders.
 ///
 /// Each slice has two generations and a ghost layer on each side. stencil_update reads the copies of the neighbours'
-/// borders, of both generations, and changes both generations of its slice. Between two iterations stencil_save_top and
+/// borders, of both generations, and changes both generations of its slice. Before each iteration stencil_save_top and
 /// stencil_save_bottom copy the borders of a slice, of both generations, for its neighbours. Operations: 10 for each
 /// updated cell (8 neighbours are added, 2 comparisons), 1 for each copied byte.
 ///

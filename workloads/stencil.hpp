@@ -31,7 +31,8 @@ class GRANARY_EXPORT Stencil final : public Workload {
     std::string variant = "d";          ///< Codelet::variant
   };
 
-  /// Throws InvalidArgument if there are no blocks, bytes or iterations, or flops are negative.
+  /// Throws InvalidArgument if there are no blocks, bytes or iterations, more than 4096 blocks in a direction, or if
+  /// flops are negative.
   explicit Stencil(Options options);
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return "stencil"; }

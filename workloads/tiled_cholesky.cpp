@@ -9,7 +9,7 @@ namespace {
 
 template <class T>
 void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, detail::FactorOrder order) {
-  detail::TiledMatrix<T> const a(tiling.grid(), MatrixPart::Lower, detail::Layout::RowMajor,
+  detail::TiledMatrix<T> const a(tiling.grid(), MatrixPart::Lower, detail::TileLayout::RowMajor,
                                  [&](std::uint64_t i, std::uint64_t j) {
                                    return detail::add_home_data(submitter, home, detail::tile_name("A", i, j),
                                                                 tiling.tile_bytes(i, j), detail::tile_position(i, j));

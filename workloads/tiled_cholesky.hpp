@@ -11,9 +11,10 @@ namespace granary::workloads {
 /// complex scalars), gemm.
 ///
 /// ```cpp
-/// granary::workloads::TiledCholesky const cholesky({.tiles = 10, .tile = 960, .precision =
-/// granary::Precision::Single}); assert(cholesky.working_set() == 55 * 960 * 960 * sizeof(float));  // the
-/// tiles of one triangle std::printf("%g GFlop\n", cholesky.flops() / 1e9);
+/// granary::workloads::TiledCholesky const cholesky(
+///     {.tiles = 10, .tile = 960, .precision = granary::Precision::Single});
+/// assert(cholesky.working_set() == 55 * 960 * 960 * sizeof(float));  // the tiles of one triangle
+/// std::printf("%g GFlop\n", cholesky.flops() / 1e9);
 /// ```
 class GRANARY_EXPORT TiledCholesky final : public Workload {
  public:

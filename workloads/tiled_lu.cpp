@@ -9,7 +9,7 @@ namespace {
 
 template <class T>
 detail::TiledMatrix<T> add_matrix(Submitter& submitter, DataHome home, Tiling const& tiling) {
-  return {tiling.grid(), MatrixPart::All, detail::Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
+  return {tiling.grid(), MatrixPart::All, detail::TileLayout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
             return detail::add_home_data(submitter, home, detail::tile_name("A", i, j), tiling.tile_bytes(i, j),
                                          detail::tile_position(i, j));
           }};

@@ -39,7 +39,7 @@ class Accounts {
 
   /// The planner accepted the task.
   void submitted(TaskSubmission const& submission, Planner const& planner);
-  /// Writes all but the workers' own.
+  /// Writes all members but `workers` and `submission_slept`.
   void fill(EngineStatistics& statistics, Planner const& planner) const;
 
  private:

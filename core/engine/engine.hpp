@@ -60,8 +60,8 @@ struct GRANARY_EXPORT EngineOptions {
   BookingOptions booking{.max_live_tasks = 100'000};
   /// How long an idle thread spins before it sleeps.
   Duration spin = std::chrono::microseconds(20);
-  /// Then a scheduler's long computations are made in the calls of the planner and not beside them, so that the events
-  /// of the journal lead to the same commands again.
+  /// Keeps `Engine::journal`. A scheduler's long computations are then made in the calls of the planner and not beside
+  /// them, so that the events of the journal lead to the same commands again.
   bool record_journal = false;
   TraceOptions trace = {};
   /// Told all events, commands and notices; they must outlive the engine.
@@ -78,8 +78,8 @@ struct GRANARY_EXPORT EngineOptions {
 class GRANARY_EXPORT Engine final : public Submitter {
  public:
   /// Allocates the nodes' memories and starts the workers' threads: one per CPU worker, and one that drives all device
-  /// workers. Throws InvalidArgument when a node that is not a disk has no stated capacity, or when a link, some
-  /// workers or a device's memory have no backend; and what Planner throws.
+  /// workers. Throws InvalidArgument when a host or device node has no stated capacity, or when a link, some workers or
+  /// a device's memory have no backend; and what Planner throws.
   Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends const& backends,
          EngineOptions const& options = {});
   /// Cancels the tasks that were not handed to a worker, waits for the others, and reports nothing. Terminates the
@@ -89,8 +89,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   Engine& operator=(Engine const&) = delete;
 
   /// A codelet that equals an earlier one in every field gets its id and is not stored again. Tasks of an external one
-  /// have an OutsideWork::Ended as their parameters, which must become true without later calls of the submitting
-  /// thread: that may sleep in `submit`.
+  /// that is no stub have an OutsideWork::Ended as their parameters, which must become true without later calls of the
+  /// submitting thread: that may sleep in `submit`.
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override {
     return add_data(std::move(description), HostBinding{}, nullptr);
@@ -130,14 +130,14 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// Registers the datum once more, for one more release.
   void retain_data(DataId data);
   void release_data(DataId data) override;
-  /// About 1 µs, and no allocation of its own for tasks of up to four accesses and parameters of up to 56 bytes.
+  /// About 1 µs, and no allocation of its own for tasks of up to four accesses and parameters of up to 80 bytes.
   ///
   /// When too much memory is booked, or too many tasks have not ended, this one included, the call sleeps as
   /// EngineOptions::booking says, or until the run is cancelled. It never sleeps on a thread that works for an engine,
   /// such as in a task that submits (EngineScope). The caller must not keep tasks from ending: it must not hold a lock
   /// that a task's body takes, or signal a task only after this call.
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
-  /// The same without the sleep; `throttle`, later, is that sleep.
+  /// As `submit`, but never sleeps. Call `throttle` later, which sleeps if `submit` would have to.
   TaskId submit_at_once(TaskSubmission const& submission, Parameters parameters);
   /// As `submit`, unless `counter` is not `expected` when the task takes its place in the order of submission. Then
   /// nothing happens, and the parameters stay.
@@ -169,10 +169,10 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// True if the calling thread works for this engine: runs one of its tasks, launches its kernels, or reports the end
   /// of a copy. Waiting for tasks there would be waiting for itself.
   [[nodiscard]] bool works_here() const { return EngineScope::within(this); }
-  /// Throws InvalidArgument if `works_here`; `what` ("wait()") is the subject of its sentence.
+  /// Throws InvalidArgument if `works_here`, and Error after exit(); `what` ("wait()") is the subject of the sentence.
   void refuse_in_task(std::string_view what) const;
-  /// The failures that the last throwing `wait` of the calling thread reported, first submitted first. Valid until the
-  /// next wait of this thread.
+  /// What the calling thread's last `wait()` or `wait(data)` that threw a failure reported, first submitted first;
+  /// `wait(task)` changes nothing here. Valid until the next wait of this thread.
   [[nodiscard]] std::vector<Failure> const& failures() const;
   /// The calling thread found these without the planner: they are its `failures()` from now on.
   void set_failures(std::vector<Failure> found);
@@ -194,7 +194,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// Posts an event of another process. EngineOptions::outside calls this, also within its own calls. It takes effect
   /// with the next call of the engine, or `apply_posted`.
   void post(Event event) { m_mailbox.post(std::move(event)); }
-  /// Without locks of the caller that EngineOptions::outside takes.
+  /// Applies posted events, or leaves them to the thread that has the planner's lock. The caller must not hold a lock
+  /// that EngineOptions::outside takes.
   void apply_posted() { try_drain(); }
   /// The datum's bytes there. Only within calls of EngineOptions::outside.
   [[nodiscard]] PlacedBytes bytes_at(DataId data, Place const& place) const { return m_data.bytes_at(data, place); }

@@ -36,13 +36,13 @@ struct DroppedObjects {
 /// The addresses of an engine's data, and the parameters of its tasks. Under the planner's lock.
 class EngineData {
  public:
-  /// Allocates the memories that are not given. Throws InvalidArgument when a node that is not a disk has no stated
+  /// Allocates the memories that are not given. Throws InvalidArgument when a host or device node has no stated
   /// capacity, or a device's memory has no backend.
   EngineData(Machine const& machine, std::vector<std::shared_ptr<NodeMemory>> memories);
 
   void bind(DataId data, HostBinding binding) { m_addresses.bind(data, std::move(binding)); }
   void bind_mirror(DataId data, std::byte* address) { m_addresses.bind_mirror(data, address); }
-  /// The address of its other side, or null.
+  /// The address of the datum's mirror; null if it has none.
   [[nodiscard]] std::byte* mirror(DataId data) const { return m_addresses.mirror(data); }
   /// The data that share bytes of the application's memory with `bytes`.
   [[nodiscard]] std::vector<SharedBytes> sharing(ByteSet const& bytes) const { return m_bytes.sharing(bytes); }
@@ -55,7 +55,7 @@ class EngineData {
     return m_addresses.share(data, std::move(binding));
   }
 
-  /// The next task that is added has these; they stay until then.
+  /// The task that is added next has these parameters, which stay in their place until `add_task`.
   void adding_task(Parameters const& parameters) { m_adding = parameters.get(); }
   void add_task(TaskId task, Parameters parameters) { m_parameters.create(task, std::move(parameters)); }
   /// Of a task that was added, or is to be added next.

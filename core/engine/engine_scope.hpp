@@ -12,7 +12,7 @@ class Engine;
 /// of one engine may wait for another engine. Costs a few nanoseconds, no lock.
 class GRANARY_EXPORT EngineScope {
  public:
-  /// `engine` may be null: then the scope has no effect.
+  /// Null: `current()` is null while this is the innermost scope; what `within` returns does not change.
   explicit EngineScope(Engine const* engine);
   ~EngineScope();
   EngineScope(EngineScope const&) = delete;

@@ -44,8 +44,9 @@ class Lanes {
   void stop(AbortCommand const& abort) {
     m_lanes[abort.worker.index()]->stop.task.store(abort.task.value(), std::memory_order_relaxed);
   }
-  /// Tasks that wait for the worker of this one's group that holds the most, at most half of them, are its no longer;
-  /// `returned(task)` is called for each, those handed over last first.
+  /// Takes tasks from the worker that holds the most in the group of `idle`, unless that is `idle`: of those it has not
+  /// started, the ones handed over last, at most half of all that it holds, rounded up. Calls `returned(task)` for
+  /// each, the last one first.
   template <class Returned>
   void recall(WorkerLane const& idle, Topology const& topology, Returned&& returned) {
     auto const& workers = topology.group(topology.group_of(idle.id)).workers;

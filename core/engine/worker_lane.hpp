@@ -126,7 +126,8 @@ struct GRANARY_EXPORT TaskEnd {
     auto const found = std::ranges::find_if(made, [](MadeBytes const& one) { return one.bytes > one.room; });
     return found != made.end() ? &*found : nullptr;
   }
-  /// The kernel has ended, and says `result_bytes`, by access as far as they go.
+  /// Notes the sizes of the varying data that the kernel has written: `result_bytes`, by access; the list may be
+  /// shorter than that of the accesses.
   void count_made(LaneEntry const& entry, std::span<Bytes const> result_bytes) {
     for (std::size_t i = 0; i < std::min(entry.varying.results.size(), result_bytes.size()); ++i) {
       auto const& result = entry.varying.results[i];
@@ -177,7 +178,8 @@ struct GRANARY_EXPORT WorkerLane {
     }
     return {};
   }
-  /// Worker: the task at the front of `incoming`, unless it was recalled, which is passed over; null: none waits.
+  /// The worker calls this: starts the first task of `incoming` that was not recalled, and removes those before it.
+  /// Null if there is none.
   [[nodiscard]] LaneEntry* start_next() {
     while (auto* const entry = incoming.front()) {
       if (entry->start()) return entry;

@@ -17,13 +17,13 @@ class GRANARY_EXPORT Parameters {
   Parameters() = default;
   template <class T>
   requires(!std::is_same_v<std::remove_cvref_t<T>, Parameters>) explicit Parameters(T&& value) {
-    using Value = std::remove_cvref_t<T>;
-    if constexpr (fits<Value>) {
-      ::new (static_cast<void*>(m_bytes)) Value(std::forward<T>(value));
-      m_operations = &in_place<Value>;
+    using Stored = std::remove_cvref_t<T>;
+    if constexpr (fits<Stored>) {
+      ::new (static_cast<void*>(m_bytes)) Stored(std::forward<T>(value));
+      m_operations = &in_place<Stored>;
     } else {
-      ::new (static_cast<void*>(m_bytes)) Value*(new Value(std::forward<T>(value)));
-      m_operations = &on_heap<Value>;
+      ::new (static_cast<void*>(m_bytes)) Stored*(new Stored(std::forward<T>(value)));
+      m_operations = &on_heap<Stored>;
     }
   }
   Parameters(Parameters&& other) noexcept { take(other); }

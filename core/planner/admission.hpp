@@ -16,8 +16,7 @@ class Admission {
   Admission(PlannerContext const& context, Movement const& movement);
 
   /// The groups that can run the task: they have a kernel, and its data fit in their node's memory; none for an
-  /// external task. Throws
-  /// InvalidArgument and MemoryLimitError as Submitter::submit documents.
+  /// external task. Throws InvalidArgument and MemoryLimitError as Submitter::submit documents.
   [[nodiscard]] GroupSet check(TaskSubmission const& submission, AccessList const& accesses) const;
   /// The accepted task's position in the order of submission.
   [[nodiscard]] std::uint64_t take_position(TaskSubmission const& submission);

@@ -65,9 +65,9 @@ struct GRANARY_EXPORT CopyCommand {
   bool operator==(CopyCommand const&) const = default;
 };
 
-/// Run the task on the worker after its earlier tasks; reply with TaskDone, TaskFailed, TaskSkipped or TaskReturned,
-/// in the order in which the worker got its tasks. The task's data stay in their places from this command to the reply,
-/// and so does the planner's memory to which the command points: later only the ids are valid.
+/// Run the task on the worker after its earlier tasks; reply with TaskDone, TaskFailed, TaskSkipped or TaskReturned. A
+/// worker's tasks end or are skipped in the order in which it got them; one that has not begun may return earlier.
+/// Until the reply the task's data stay in place, and what the command points to is valid; later only the ids are.
 struct GRANARY_EXPORT RunCommand {
   TaskId task;
   WorkerId worker;
@@ -118,7 +118,7 @@ struct GRANARY_EXPORT RetireCommand {
   bool operator==(RetireCommand const&) const = default;
 };
 
-/// The datum has left the planner: its id is free and its home holds its final value.
+/// The datum has left the planner: its id is free. Its home, if any, holds its final value, unless there was a failure.
 struct GRANARY_EXPORT ForgetCommand {
   DataId data;
   bool operator==(ForgetCommand const&) const = default;

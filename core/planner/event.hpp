@@ -67,7 +67,7 @@ struct GRANARY_EXPORT TaskSkipped {
   TaskId task;
 };
 /// A worker gives the task back, or its driver takes it, and it is ready again. For a task that is issued it is
-/// the reply; tasks that were issued behind it are returned first. Unless AbortCommand asked, the worker is absent now.
+/// the reply; one that follows it (RunCommand) is returned first. Unless AbortCommand asked, the worker is absent now.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
   /// Data that it writes may have changed, except those kept aside (`RunCommand::kept`); needs `Planner::may_restart`.
@@ -111,8 +111,8 @@ struct GRANARY_EXPORT HomesMayChange {
   DataId data = {};  ///< invalid: all
 };
 /// The application has changed the value of a datum at rest in its own place on that node, the home or a mirror: there
-/// it is valid now, and nowhere else. Throws InvalidArgument if the datum is in use, shares bytes with others or has no
-/// such place there, and MemoryLimitError if the value finds no room on its way from there to its home.
+/// it is valid now, and nowhere else. Throws InvalidArgument if the datum is in use, shares bytes with others, is read
+/// only or has no such place there, and MemoryLimitError if the value finds no room on its way from there to its home.
 struct GRANARY_EXPORT PlaceChanged {
   DataId data;
   NodeId node;
@@ -129,8 +129,8 @@ struct GRANARY_EXPORT Prefetch {
   DataId data;
   NodeId node;
 };
-/// A hint: no task that is submitted soon will use the datum. If no submitted one does, its value goes home, and
-/// replicas that are not needed then are dropped.
+/// A hint: no task that is submitted soon will use the datum. If no submitted one does, a value that is not at home is
+/// sent there, and its replicas stay until they are evicted; replicas of other values are dropped, but not the last.
 struct GRANARY_EXPORT WillNotUse {
   DataId data;
 };

@@ -58,8 +58,8 @@ enum class BookingEstimate : std::uint8_t {
 struct GRANARY_EXPORT BookingOptions {
   BookingPolicy policy = BookingPolicy::Ours;
   BookingEstimate estimate = BookingEstimate::Bold;
-  /// Submission sleeps when more bytes are booked; 0: the memory of the host without its reserve and the largest
-  /// footprint of a task so far.
+  /// Submission sleeps when the next task could book bytes beyond this. 0: when more bytes are booked than the host's
+  /// memory has without its reserve and without the largest footprint of a task so far.
   Bytes sleep = 0;
   /// It wakes when at most so many are, not more than `sleep`; 0: nine tenths of that (Memory, IV-A).
   Bytes wakeup = 0;

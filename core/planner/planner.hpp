@@ -116,7 +116,7 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] std::exception_ptr const& policy_fault() const;  ///< has ended the run: submissions throw it
   /// True if an exception, of an estimator or for lack of memory, has ended an event midway: no event may follow.
   [[nodiscard]] bool interrupted() const;
-  /// Nobody, if it is not registered.
+  /// No tasks and no moves if the datum is not registered.
   [[nodiscard]] DataUse use_of(DataId data) const;
   /// The data of these that are registered, and those that share bytes with them.
   [[nodiscard]] std::vector<DataId> with_bytes_of(std::span<DataId const> data) const;

@@ -18,7 +18,7 @@ struct GRANARY_EXPORT NodeStatistics {
   Bytes used = 0;  ///< now: replicas, incoming transfers, reserved outputs, rounded up to the node's alignment
   Bytes peak = 0;
   std::uint64_t evictions = 0;
-  std::uint64_t write_backs = 0;  ///< evictions that needed a transfer first, and early write-backs
+  std::uint64_t write_backs = 0;  ///< transfers from it toward home or storage, with or without an eviction
 };
 
 /// The bytes that submitted tasks have booked: BookingOptions.
@@ -31,7 +31,7 @@ struct GRANARY_EXPORT BookingStatistics {
 
 struct GRANARY_EXPORT Statistics {
   std::uint64_t tasks_submitted = 0;
-  std::uint64_t tasks_committed = 0;  ///< counted again after a withdrawal
+  std::uint64_t tasks_committed = 0;  ///< counted again after a TaskReturned
   std::uint64_t tasks_run = 0;
   std::uint64_t tasks_outside = 0;  ///< of these, the ones that no worker ran (Codelet::external)
   std::uint64_t tasks_failed = 0;

@@ -10,6 +10,12 @@
 
 /// The model of machines, data and tasks under public names, for those who write schedulers or submit task graphs to
 /// the simulator. Users of the Runtime need none of them, so that <granary/granary.hpp> shows none.
+///
+/// ```cpp
+/// #include <granary/policy.hpp>
+/// auto const makes = [](granary::Access const& access) { return access.mode != granary::AccessMode::Read; };
+/// assert(makes({granary::DataId(0), granary::AccessMode::ReadWrite}));
+/// ```
 namespace granary {
 
 using detail::Access;

@@ -44,15 +44,15 @@ class GRANARY_EXPORT SystemEvents {
   virtual void external_finished(TaskId) {}
   /// Nothing is under way, and no group took one of the ready tasks: all groups are asked once more.
   virtual void stalled() {}
-  /// The last registration of the datum was released: tasks that were submitted use it, and the next one that does uses
-  /// another datum, or a new registration.
+  /// The last registration of the datum was released: only tasks that were submitted already use it. Later tasks use
+  /// other data, or a new registration of this datum.
   virtual void released(DataId) {}
   /// The datum was allocated on the node: a transfer to it was requested, a task will write it there, or it was kept
   /// there for a task that came back.
   virtual void replica_expected(DataId, NodeId) {}
   /// The datum's current value can be read on the node.
   virtual void replica_valid(DataId, NodeId) {}
-  /// The datum was removed from the node: evicted, or overwritten elsewhere.
+  /// The datum was removed from the node: evicted, overwritten elsewhere, lost or forgotten.
   virtual void replica_dropped(DataId, NodeId) {}
   /// The scheduler was attached in the middle of a run, by a MetaScheduler: all tasks that no group has were submitted
   /// to it, those that can run were reported ready, and it was told of all replicas.
@@ -99,8 +99,9 @@ class GRANARY_EXPORT MetaScheduler {
     /// Work that asks every few milliseconds whether its result is still wanted, and ends if it is not. The question
     /// may not return, if the process ends.
     using Work = std::function<void(std::function<bool()> const& wanted)>;
-    /// `work` is called once, by another thread and outside of the planner's lock. So it must not use the system view,
-    /// the board or the scheduler, which may be gone. It does not throw.
+    /// Another thread calls `work`, at most once and outside of the planner's lock; if the system has no thread for
+    /// that, `start` calls it. So `work` must not use the system view, the board or the scheduler, which may be gone.
+    /// It does not throw.
     virtual void start(Work work) = 0;
   };
 

@@ -56,8 +56,8 @@ class GRANARY_EXPORT SystemView {
   /// True if the replica on `node` may be evicted now: it is in the node's memory, and not in use, reserved or moving.
   /// O(its replicas).
   [[nodiscard]] virtual bool evictable(DataId data, NodeId node) const = 0;
-  /// The estimated time to bring the datum to `node` from the nearest valid replica; 0 when it is there.
-  /// O(its replicas).
+  /// The estimated time to bring the datum to `node` from the nearest valid replica; 0 when it is there, or when there
+  /// is no valid replica. O(its replicas).
   [[nodiscard]] virtual Duration transfer_time(DataId data, NodeId node) const = 0;
   /// The estimated time of the task on a worker of the group; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(TaskId task, GroupId group) const = 0;

@@ -89,7 +89,7 @@ template <class T>
   auto const number = std::to_string(i);
   auto const bytes = static_cast<Bytes>(a.rows) * static_cast<Bytes>(a.cols) * sizeof(T);
   detail::TileRef const whole{
-      {a.rows, a.cols, a.cols, detail::Layout::RowMajor},
+      {a.rows, a.cols, a.cols, detail::TileLayout::RowMajor},
       data.add({.name = "symmetric tile (" + number + "," + number + ")", .bytes = bytes, .origin = {}, .home = {}})};
   detail::TileRef const mirrored{a.shape().transposed(), a.data};
   tiles::copy<T, T>(tasks.at(i, i), detail::part_of(uplo), false, a, whole, detail::OtherTriangle::Zeroed);

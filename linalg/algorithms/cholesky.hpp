@@ -27,7 +27,7 @@ struct GRANARY_EXPORT CholeskyOptions {
 
 /// Emits the tasks that overwrite the stored triangle of A with its Cholesky factor: A = L L^H if A's part is Lower, A
 /// = U^H U if it is Upper. The other triangle is neither read nor written. n³/3 flops (4n³/3 if T is complex) in
-/// N(N+1)(N+2)/6 tasks for N tiles per row. T is one of the four scalars.
+/// N(N+1)(N+2)/6 tasks for N tiles per row, fewer if `options.stack` is above 1. T is one of the four scalars.
 ///
 /// A task throws NotPositiveDefinite if a pivot is not positive. Throws InvalidArgument if A is not square or its part
 /// is All, and what Submitter documents.

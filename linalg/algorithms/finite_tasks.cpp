@@ -40,7 +40,7 @@ template <class T>
 void run_finite(detail::KernelCall const& call) {
   auto const& p = detail::parameters_of<FiniteCall>(call);
   auto const a = detail::input_tile<T>(call, 0, p.a);
-  bool const by_rows = a.layout == detail::Layout::RowMajor;
+  bool const by_rows = a.layout == detail::TileLayout::RowMajor;
   int const lines = by_rows ? a.rows : a.cols, length = by_rows ? a.cols : a.rows;
   // In a triangle, lines end or begin at the diagonal.
   bool const ends = p.part != MatrixPart::All && (p.part == MatrixPart::Lower) == by_rows;
@@ -65,7 +65,7 @@ void check_finite(void const* parameters, detail::KernelReport const& report) {
   if (report.info == 0) return;
   auto const& p = *static_cast<FiniteCall const*>(parameters);
   auto const number = report.info - 1;
-  bool const by_rows = p.a.layout == detail::Layout::RowMajor;
+  bool const by_rows = p.a.layout == detail::TileLayout::RowMajor;
   std::int64_t const length = by_rows ? p.a.cols : p.a.rows, line = number / length, place = number % length;
   refuse(p, by_rows ? line : place, by_rows ? place : line, report.value);
 }

@@ -111,7 +111,7 @@ class InverseColumns {
     // Row m of the group has min(m + 1, last) - first tiles.
     auto const row = m - m_first, width = m_last - m_first;
     auto const before = row < width ? row * (row + 1) / 2 : width * (width + 1) / 2 + (row - width) * width;
-    return {{rows, cols, cols, detail::Layout::RowMajor}, m_data[before + (n - m_first)]};
+    return {{rows, cols, cols, detail::TileLayout::RowMajor}, m_data[before + (n - m_first)]};
   }
 
   TaskEmitter& m_tasks;

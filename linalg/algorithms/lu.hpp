@@ -28,8 +28,8 @@ struct GRANARY_EXPORT LuOptions {
   /// Panels of one task are for CPU workers, where they need a workspace for a few columns only.
   bool host_panels = false;
   /// Tile rows of a panel in one leaf task, at least 1. A panel with at most this many is factored with partial
-  /// pivoting. In a taller panel, each group of the tournament has this many tiles. A task needs memory for up to 2
-  /// leaf_tiles + 1 tiles.
+  /// pivoting. In a taller panel, each group of the tournament has this many tiles. A task needs memory for up to
+  /// 2 max(2, leaf_tiles) + 1 tiles.
   std::uint64_t leaf_tiles = 4;
   /// Without pivoting, a pivot is refused if its modulus is below tiny * max |a_ij|, the maximum over its tile before
   /// factorization (its sub-tile, if the tile's task runs as a finer graph). It is always refused if it is zero, below

@@ -23,7 +23,7 @@ enum class GRANARY_EXPORT Norm : char { Max = 'M', One = 'O', Infinity = 'I', Fr
 namespace detail {
 
 /// The contiguous lines of a matrix: its columns or its rows.
-enum class GRANARY_EXPORT Layout : char { ColumnMajor, RowMajor };
+enum class GRANARY_EXPORT TileLayout : char { ColumnMajor, RowMajor };
 
 }  // namespace detail
 

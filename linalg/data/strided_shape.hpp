@@ -16,15 +16,15 @@ struct GRANARY_EXPORT StridedShape {
   Index rows = 0;
   Index cols = 0;
   Index ld = 1;
-  Layout layout = Layout::RowMajor;
+  TileLayout layout = TileLayout::RowMajor;
 
   /// Elements of a line.
-  [[nodiscard]] constexpr Index line() const { return layout == Layout::ColumnMajor ? rows : cols; }
-  [[nodiscard]] constexpr Index lines() const { return layout == Layout::ColumnMajor ? cols : rows; }
+  [[nodiscard]] constexpr Index line() const { return layout == TileLayout::ColumnMajor ? rows : cols; }
+  [[nodiscard]] constexpr Index lines() const { return layout == TileLayout::ColumnMajor ? cols : rows; }
   /// Elements from the first one to (row, col).
   [[nodiscard]] constexpr std::uint64_t offset(std::uint64_t row, std::uint64_t col) const {
     auto const step = static_cast<std::uint64_t>(ld);
-    return layout == Layout::ColumnMajor ? row + col * step : row * step + col;
+    return layout == TileLayout::ColumnMajor ? row + col * step : row * step + col;
   }
   /// A part of so many rows and columns, anywhere in the rectangle.
   [[nodiscard]] constexpr StridedShape part(Index part_rows, Index part_cols) const {
@@ -32,7 +32,7 @@ struct GRANARY_EXPORT StridedShape {
   }
   /// The same elements as the transpose.
   [[nodiscard]] constexpr StridedShape transposed() const {
-    return {cols, rows, ld, layout == Layout::RowMajor ? Layout::ColumnMajor : Layout::RowMajor};
+    return {cols, rows, ld, layout == TileLayout::RowMajor ? TileLayout::ColumnMajor : TileLayout::RowMajor};
   }
   /// The bytes of the elements, of `element` bytes each.
   [[nodiscard]] constexpr ByteLines bytes(Bytes element) const {

@@ -44,11 +44,11 @@ class GRANARY_EXPORT TiledMatrix {
   /// has an element of `part`, row by row. Tiles have `layout` without gaps: a datum has grid.elements_in(i, j)
   /// elements. Throws as to_int32 for a tile that kernels cannot count.
   template <class AddTile>
-  TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, AddTile&& add_tile)
+  TiledMatrix(TileGrid grid, MatrixPart part, TileLayout layout, AddTile&& add_tile)
       : TiledMatrix(grid, part, layout, 0, std::forward<AddTile>(add_tile)) {}
   /// The same for tiles that are parts of one matrix in memory, with leading dimension `leading`.
   template <class AddTile>
-  TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, std::uint64_t leading, AddTile&& add_tile)
+  TiledMatrix(TileGrid grid, MatrixPart part, TileLayout layout, std::uint64_t leading, AddTile&& add_tile)
       : m_grid(grid), m_part(part), m_layout(layout), m_leading(leading), m_row_stride(grid.tile_cols()) {
     static_cast<void>(to_int32(grid.rows_in(0), "a tile with a number of rows"));
     static_cast<void>(to_int32(grid.cols_in(0), "a tile with a number of columns"));
@@ -78,7 +78,7 @@ class GRANARY_EXPORT TiledMatrix {
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
     auto const rows = m_grid.rows_in(i);
     auto const cols = m_grid.cols_in(j);
-    auto const leading = m_leading > 0 ? m_leading : m_layout == Layout::RowMajor ? cols : rows;
+    auto const leading = m_leading > 0 ? m_leading : m_layout == TileLayout::RowMajor ? cols : rows;
     return {{to_int32(rows, "a tile with a number of rows"), to_int32(cols, "a tile with a number of columns"),
              to_int32(leading, "a leading dimension"), m_layout},
             m_tiles[i * m_row_stride + j * m_col_stride]};
@@ -101,7 +101,7 @@ class GRANARY_EXPORT TiledMatrix {
     auto other = *this;
     other.m_grid = m_grid.transposed();
     other.m_part = flip(m_part);
-    other.m_layout = m_layout == Layout::RowMajor ? Layout::ColumnMajor : Layout::RowMajor;
+    other.m_layout = m_layout == TileLayout::RowMajor ? TileLayout::ColumnMajor : TileLayout::RowMajor;
     std::swap(other.m_row_stride, other.m_col_stride);
     return other;
   }
@@ -114,7 +114,7 @@ class GRANARY_EXPORT TiledMatrix {
   std::string m_name = "the matrix";
   TileGrid m_grid;
   MatrixPart m_part;
-  Layout m_layout;
+  TileLayout m_layout;
   std::uint64_t m_leading;  // 0: each tile has its own leading dimension
   std::uint64_t m_row_stride;
   std::uint64_t m_col_stride = 1;
@@ -147,7 +147,7 @@ template <class T>
 [[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, MatrixPart part,
                                                    std::string const& name) {
   check_size(grid, sizeof(T));
-  return TiledMatrix<T>(grid, part, Layout::RowMajor,
+  return TiledMatrix<T>(grid, part, TileLayout::RowMajor,
                         [&](std::uint64_t i, std::uint64_t j) {
                           return submitter.add_data({.name = tile_name(name, i, j),
                                                      .bytes = grid.elements_in(i, j) * sizeof(T),

@@ -53,8 +53,9 @@ struct GRANARY_EXPORT CsvInfo {
 /// a quote has no end.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> split_csv_line(std::string_view line);
 
-/// Reads the first line, and counts the others. Throws InvalidArgument if the file cannot be opened, or if a column of
-/// the options does not exist, is given twice or has a name that another one has; DataError if the file has no rows.
+/// Reads the first line, and counts the others. Throws InvalidArgument if the file cannot be opened, if a column of the
+/// options does not exist, is given twice or has a name that another one has, or if two columns that are read have the
+/// same name; DataError if the file has no rows.
 [[nodiscard]] GRANARY_EXPORT CsvInfo open_csv(std::string const& path, CsvOptions const& options = {});
 
 /// The rows of a CSV file, in the order of the text.

@@ -72,8 +72,8 @@ class ContiguousSource final : public MatrixSource {
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
         m_first_byte(info.first_byte),
-        m_matrix(info.column_major ? MatrixShape{info.rows, info.cols, info.rows, Layout::ColumnMajor}
-                                   : MatrixShape{info.rows, info.cols, info.cols, Layout::RowMajor}),
+        m_matrix(info.column_major ? MatrixShape{info.rows, info.cols, info.rows, TileLayout::ColumnMajor}
+                                   : MatrixShape{info.rows, info.cols, info.cols, TileLayout::RowMajor}),
         m_swapped(info.swapped) {}
 
  private:
@@ -106,7 +106,7 @@ class ContiguousSource final : public MatrixSource {
     if (m_swapped && !single) swap_bytes<8>(tile, bytes / 8);
     if (column_major()) transpose_in_place(tile, lines, elements, size);
   }
-  [[nodiscard]] bool column_major() const { return m_matrix.layout == Layout::ColumnMajor; }
+  [[nodiscard]] bool column_major() const { return m_matrix.layout == TileLayout::ColumnMajor; }
 
   std::shared_ptr<AsyncFileIo> m_io;
   std::shared_ptr<File const> m_file;
@@ -125,7 +125,7 @@ class ChunkSource final : public MatrixSource {
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
         m_chunks(std::move(chunks)),
-        m_chunk{info.chunk_rows, info.chunk_cols, info.chunk_cols, Layout::RowMajor} {}
+        m_chunk{info.chunk_rows, info.chunk_cols, info.chunk_cols, TileLayout::RowMajor} {}
 
  private:
   void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) override {

@@ -14,9 +14,10 @@ namespace granary {
 /// Examines the matrix `file.h5[:/dataset]` or `file.npy`; the format follows from the content. An array of one
 /// dimension is a matrix of one column. Without a dataset name the file must hold exactly one two-dimensional dataset,
 /// or none and exactly one of one dimension. Throws InvalidArgument if the file cannot be opened, or if the dataset is
-/// missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither format or is
-/// truncated, or if the dataset has more dimensions, is too large or not of a ScalarType, or if elements would be read
-/// that nobody wrote: a source of a virtual dataset or an external file is missing, or there is no fill value.
+/// missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither format, is
+/// truncated or has no dataset of one or two dimensions, or if the dataset has more dimensions, is too large, not of a
+/// ScalarType or a link that cannot be followed. Throws it also if elements would be read that nobody wrote: a source
+/// of a virtual dataset or an external file is missing, or there is no fill value.
 ///
 /// ```cpp
 /// granary::write_random_spd("points.h5", /*n=*/100, /*tile=*/50, /*seed=*/1, granary::ScalarType::Float32);

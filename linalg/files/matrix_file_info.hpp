@@ -11,7 +11,7 @@
 
 namespace granary::detail {
 
-/// The largest number of rows or columns of a matrix in a .npy or Matrix Market file, and of a generated one.
+/// The largest number of rows or columns of a matrix in a .npy, Matrix Market or CSV file, and of a generated one.
 inline constexpr std::uint64_t largest_extent = (std::uint64_t{1} << 31) - 1;
 
 /// A matrix in a file, and its storage layout.

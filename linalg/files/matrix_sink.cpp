@@ -236,7 +236,7 @@ TileMemory MatrixSink::copy_of_part(std::uint64_t slot, std::byte const* source)
 
 std::vector<IoExtent> MatrixSink::extents_of(std::uint64_t slot, std::byte* memory) const {
   MatrixShape const part{tiling().rows_in(tiling().row_of(slot)), tiling().cols_in(tiling().col_of(slot)), m_chunk_cols,
-                         Layout::RowMajor};
+                         TileLayout::RowMajor};
   return line_extents(offset_of(slot), part.bytes(size_of(m_options.scalar_type)), memory);
 }
 

@@ -38,8 +38,8 @@ struct GRANARY_EXPORT MatrixSinkOptions {
 class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
  public:
   /// Throws InvalidArgument if the output cannot be created, another run is writing it, an extent or the tile size is
-  /// 0, a tile has 4 GiB, a vector has several columns, or there are names for another number of columns; Error if the
-  /// disk is full or HDF5 cannot write.
+  /// 0, a tile has 4 GiB or more, a vector has several columns, or there are names for another number of columns; Error
+  /// if the disk is full or HDF5 cannot write.
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
   /// Writes tiles to the file of a sink of another process, whose `place` this is, with the same path and options. That
   /// one commits, after the `sync` of all others. Throws IoError if this process cannot open the file.

@@ -74,7 +74,7 @@ std::vector<IoExtent> NpySink::extents_of(std::uint64_t slot, std::byte* memory,
   if (i >= t.tile_rows() || bytes != tile_bytes(slot) || !m_file)
     throw InternalError(describe(slot) + " cannot be read or written as " + std::to_string(bytes) + " bytes");
   auto const size = size_of(scalar_type());
-  MatrixShape const matrix{t.rows, t.cols, t.cols, Layout::RowMajor};
+  MatrixShape const matrix{t.rows, t.cols, t.cols, TileLayout::RowMajor};
   return detail::line_extents(first_byte + matrix.offset(t.first(i), t.first(j)) * size,
                               matrix.part(t.rows_in(i), t.cols_in(j)).bytes(size), memory);
 }

@@ -45,7 +45,7 @@ void factor_row(detail::TileView<T const> const& before, detail::TileView<T> con
 
 template <class T>
 int getrf_bounded(detail::TileView<T> a, T* workspace) {
-  detail::TileView<T> const before{workspace, a.rows, a.cols, a.cols, detail::Layout::RowMajor};
+  detail::TileView<T> const before{workspace, a.rows, a.cols, a.cols, detail::TileLayout::RowMajor};
   copy<T, T>(MatrixPart::All, false, a, before);
   int const found = getrf_nopiv<T>(BadPivot::Skip, 0, a);
   if (has_bounded_pivots(a)) return found;

@@ -22,7 +22,7 @@ struct Run {
 
 template <class T>
 [[nodiscard]] bool by_rows(detail::TileView<T> const& tile) {
-  return tile.layout == detail::Layout::RowMajor;
+  return tile.layout == detail::TileLayout::RowMajor;
 }
 template <class T>
 [[nodiscard]] int lines(detail::TileView<T> const& tile) {

@@ -55,7 +55,7 @@ template <class T>
 [[nodiscard]] int factor_block(BadPivot policy, detail::RealOf<T> limit, detail::TileView<T> const& a) {
   int const n = a.cols;
   std::array<T, std::size_t{block_order} * block_order> memory;
-  detail::TileView<T> const block{memory.data(), n, n, block_order, detail::Layout::ColumnMajor};
+  detail::TileView<T> const block{memory.data(), n, n, block_order, detail::TileLayout::ColumnMajor};
   copy<T, T>(MatrixPart::All, false, a, block);
   int bad = 0;
   for (int k = 0; k < n; ++k) {
@@ -145,7 +145,7 @@ void swap_rows(detail::TileView<T> a, std::span<RowSwaps<typename detail::NotDed
     throw InvalidArgument("swap_rows: rows of " + std::to_string(a.cols) + " and " + std::to_string(b.cols) +
                           " columns cannot be exchanged");
   }
-  if (a.layout == detail::Layout::RowMajor) {
+  if (a.layout == detail::TileLayout::RowMajor) {
     for (auto const& [pairs, b] : swaps) {
       for (auto const& [i, j] : pairs) std::swap_ranges(&a(i, 0), &a(i, 0) + a.cols, &b(j, 0));
     }

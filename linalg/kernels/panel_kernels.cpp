@@ -30,12 +30,12 @@ detail::TileView<T> as_one(std::span<detail::TileView<T> const> tiles) {
   auto all = tiles.front();
   for (std::size_t i = 1; i < tiles.size(); ++i) {
     auto const step =
-        all.layout == detail::Layout::ColumnMajor ? std::ptrdiff_t{1} : static_cast<std::ptrdiff_t>(all.ld);
+        all.layout == detail::TileLayout::ColumnMajor ? std::ptrdiff_t{1} : static_cast<std::ptrdiff_t>(all.ld);
     if (tiles[i].data != all.data + all.rows * step || tiles[i].ld != all.ld) return {};
     all.rows += tiles[i].rows;
   }
   // A column must not reach into the next one.
-  return all.layout == detail::Layout::ColumnMajor && all.ld < all.rows ? detail::TileView<T>{} : all;
+  return all.layout == detail::TileLayout::ColumnMajor && all.ld < all.rows ? detail::TileView<T>{} : all;
 }
 
 template <class T>
@@ -106,7 +106,7 @@ template <class T>
 void Panel<T>::exchange(int first, int end, int left, int right) {
   auto const& top = m_tiles.front();
   auto const row_of = [&](int row) { return std::pair(static_cast<std::size_t>(row / m_height), row % m_height); };
-  if (top.layout == detail::Layout::RowMajor) {
+  if (top.layout == detail::TileLayout::RowMajor) {
     for (int s = first; s < end; ++s) {
       auto const [tile, row] = row_of(m_pivots[s]);
       auto* const slot = &top(s, left);

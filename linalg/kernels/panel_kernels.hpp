@@ -41,7 +41,7 @@ class GRANARY_EXPORT Panel {
   int factor_block(int first, int end);
   // LAPACK can factor it where it is.
   [[nodiscard]] bool is_one_block() const {
-    return m_tiles.size() == 1 && m_tiles.front().layout == detail::Layout::ColumnMajor;
+    return m_tiles.size() == 1 && m_tiles.front().layout == detail::TileLayout::ColumnMajor;
   }
 
   std::vector<detail::TileView<T>> m_tiles;

@@ -16,7 +16,7 @@ namespace granary::kernels {
 
 template <class T>
 [[nodiscard]] bool row_major(detail::TileView<T> const& tile) {
-  return tile.layout == detail::Layout::RowMajor;
+  return tile.layout == detail::TileLayout::RowMajor;
 }
 
 /// A part of a tile, in its memory.

@@ -18,12 +18,12 @@ struct GRANARY_EXPORT TileView {
   int rows = 0;
   int cols = 0;
   int ld = 1;
-  Layout layout = Layout::ColumnMajor;
+  TileLayout layout = TileLayout::ColumnMajor;
 
   /// Entry (i, j) in any layout, unchecked.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T& operator()(int i, int j) const {
-    auto const major = layout == Layout::ColumnMajor ? j : i;
-    auto const minor = layout == Layout::ColumnMajor ? i : j;
+    auto const major = layout == TileLayout::ColumnMajor ? j : i;
+    auto const minor = layout == TileLayout::ColumnMajor ? i : j;
     return data[static_cast<std::ptrdiff_t>(major) * ld + minor];
   }
 

@@ -48,7 +48,7 @@ double distance(T const& x, T const& y) {
 // Calls term(i, j) for all elements of the stored part, in the order in which X lies in memory.
 template <class T, class Term>
 void for_elements(TileView<T const> x, MatrixPart stored, Term&& term) {
-  bool const columns = x.layout == Layout::ColumnMajor;
+  bool const columns = x.layout == TileLayout::ColumnMajor;
   int const majors = columns ? x.cols : x.rows;
   int const minors = columns ? x.rows : x.cols;
   bool const from_diagonal = stored == (columns ? MatrixPart::Lower : MatrixPart::Upper);

@@ -45,7 +45,7 @@ class Accumulators {
 
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
     auto const cols = to_int32(m_grid.cols_in(j), "a number of columns");
-    return {{to_int32(m_grid.rows_in(i), "a number of rows"), cols, cols, Layout::RowMajor},
+    return {{to_int32(m_grid.rows_in(i), "a number of rows"), cols, cols, TileLayout::RowMajor},
             m_data[i % m_rows * m_cols + j % m_cols]};
   }
   /// Tile columns [first, last) of the matrix, all of whose rows have accumulators.
@@ -53,7 +53,7 @@ class Accumulators {
     auto const end = std::min(m_grid.first(last), m_grid.cols);
     return {{m_grid.rows, end - m_grid.first(first), m_grid.tile},
             MatrixPart::All,
-            Layout::RowMajor,
+            TileLayout::RowMajor,
             [&](std::uint64_t i, std::uint64_t j) { return (*this)(i, first + j).data; }};
   }
 

@@ -24,7 +24,7 @@ template <class T>
                                                      std::shared_ptr<detail::Storage> const& sink) {
   check_size(grid, sizeof(T));
   return detail::TiledMatrix<T>(
-             grid, part, detail::Layout::RowMajor,
+             grid, part, detail::TileLayout::RowMajor,
              [&](std::uint64_t i, std::uint64_t j) {
                auto const slot = grid.slot(i, j);
                return session.add_data(

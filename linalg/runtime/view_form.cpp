@@ -22,15 +22,15 @@ MatrixShape view_form(std::string const& name, TileGrid const& grid, std::int64_
   if (rows == 1) row_stride = col_stride == 1 ? std::min<std::int64_t>(cols, largest_int32) : 1;
   if (cols == 1) col_stride = row_stride == 1 ? std::min<std::int64_t>(rows, largest_int32) : 1;
   if (row_stride < 0 || col_stride < 0) throw InvalidArgument(strides + ": none may be negative");
-  auto const of = [&](std::int64_t ld, Layout layout) {
+  auto const of = [&](std::int64_t ld, TileLayout layout) {
     if (ld > largest_int32) {
       throw InvalidArgument(strides + ": the kernels count up to " + std::to_string(largest_int32) +
                             "; copy the matrix to a View without such gaps");
     }
     return MatrixShape{grid.rows, grid.cols, static_cast<std::uint64_t>(ld), layout};
   };
-  if (row_stride == 1 && (col_stride >= rows || cols == 1)) return of(col_stride, Layout::ColumnMajor);
-  if (col_stride == 1 && (row_stride >= cols || rows == 1)) return of(row_stride, Layout::RowMajor);
+  if (row_stride == 1 && (col_stride >= rows || cols == 1)) return of(col_stride, TileLayout::ColumnMajor);
+  if (col_stride == 1 && (row_stride >= cols || rows == 1)) return of(row_stride, TileLayout::RowMajor);
   bool const contiguous = row_stride == 1 || col_stride == 1;
   throw InvalidArgument(strides + (contiguous ? ": its elements overlap" : ": one of them must be 1"));
 }

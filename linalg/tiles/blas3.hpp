@@ -42,9 +42,9 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, d
 template <class T>
 using TiledPotrf = void (*)(TaskEmitter& tasks, detail::TiledMatrix<T> const& a, std::uint64_t first);
 
-/// A := L with A = L L^H (lower), or A := U with A = U^H U (upper). The task throws NotPositiveDefinite; `first` is the
-/// tile's first row in the matrix, for its message. `tiled` emits the task's finer graph, on the sub-tiles. n³/3 flops
-/// (4 n³/3).
+/// A := L with A = L L^H (lower), or A := U with A = U^H U (upper). The task throws NotPositiveDefinite if a pivot
+/// is not positive; `first` is the tile's first row in the matrix, for its message. `tiled` emits the task's finer
+/// graph, on the sub-tiles. n³/3 flops (4 n³/3 if T is complex).
 template <class T>
 void potrf(TaskEmitter& tasks, Uplo uplo, detail::TileRef const& a, std::uint64_t first, TiledPotrf<T> tiled,
            std::int64_t priority = 0);

@@ -118,7 +118,7 @@ void launch_getrf_panel(detail::KernelCall const& call, DeviceLane const& lane) 
   auto const& p = parameters_of<PanelCall>(call);
   auto const tiles = p.views<T>(call, 0);
   auto all = kernels::as_one<T>(tiles);
-  bool const in_place = all.data != nullptr && all.layout == detail::Layout::ColumnMajor;
+  bool const in_place = all.data != nullptr && all.layout == detail::TileLayout::ColumnMajor;
   if (!in_place) all = {reinterpret_cast<T*>(call.data[p.count]), p.rows, p.shape.cols, p.rows};
   kernels::factor_panel<T>(lane, tiles, all, in_place, call.data[p.count + 1], p.shape.rows,
                            static_cast<std::int64_t>(p.first));

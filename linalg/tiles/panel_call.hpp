@@ -48,7 +48,7 @@ struct TileStack {
 /// `count` rows of A from row `first` on.
 template <class T>
 [[nodiscard]] TileView<T> rows_of(TileView<T> const& a, int first, int count) {
-  auto const step = a.layout == Layout::ColumnMajor ? 1 : static_cast<std::ptrdiff_t>(a.ld);
+  auto const step = a.layout == TileLayout::ColumnMajor ? 1 : static_cast<std::ptrdiff_t>(a.ld);
   return {a.data + first * step, count, a.cols, a.ld, a.layout};
 }
 

@@ -226,8 +226,8 @@ class GRANARY_EXPORT Runtime : public detail::DeprecatedCalls<Runtime> {
     detail::tell_changes(data);
     m_session->prefetch(data.id(), node);
   }
-  /// A hint: no task that is submitted soon will use the datum. If no submitted one does, its value goes home and
-  /// replicas elsewhere are dropped; the value of a temporary stays where it is.
+  /// A hint: no task that is submitted soon will use the datum. If no submitted one does, a value that is not at home
+  /// is sent there, and its replicas stay until their eviction; replicas of other values are dropped, but not the last.
   template <DataHandle D>
   void will_not_use(D const& data) {
     detail::refuse_foreign(*m_session, "will_not_use", data);

@@ -27,8 +27,7 @@ namespace granary {
 /// granary::PlatformEstimator estimator(platform);
 /// granary::ScheduleRecorder recorder(platform.machine);
 /// granary::Simulator simulator(granary::Topology(platform.machine), granary::make_policies("heftp", "lru"),
-/// estimator,
-///                              truth, {.observers = {&recorder}});
+///                              estimator, truth, {.observers = {&recorder}});
 /// granary::workloads::TiledCholesky const cholesky({.tiles = 4, .tile = 960});
 /// cholesky.submit(simulator, {platform.home_node(), platform.home_in_place()});
 /// auto const report = simulator.run();

@@ -38,8 +38,8 @@ struct GRANARY_EXPORT AnnealingResult {
 
 /// Simulated annealing over the priorities and classes of a list schedule (Kirkpatrick, Gelatt, Vecchi, "Optimization
 /// by simulated annealing", Science 220, 1983). Half of the moves concern the chain of tasks that determines the
-/// makespan: a task of it changes its class, or overtakes the task for whose worker it waited. Each move costs one list
-/// schedule.
+/// makespan: a task of it changes its class, or gets a priority just above or below that of the task for whose worker
+/// it waited. Each move costs one list schedule.
 ///
 /// The scheduler makes the schedules: a ListScheduler of this problem, or one that knows more than the problem, such as
 /// transfers. Throws InvalidArgument if the limit is empty, the graph has no task, the plan is not of the graph's

@@ -29,8 +29,8 @@ struct GRANARY_EXPORT ClusterOptions {
   std::uint32_t receives = 16;  ///< values that a process receives at once
   /// The owner of a datum, which is registered as the `number`-th; the default: Distribution::for_processes.
   std::function<ProcessId(detail::DataDescription const&, std::uint64_t number)> owner{};
-  /// Of each process, as SimulatorOptions::booking. A process that may submit more waits until the common loop is that
-  /// far: then the others, too, have their tasks.
+  /// When the submission of each process sleeps, as SimulatorOptions::booking. `submit` lets time pass until some
+  /// process is awake and has submitted all that it was given.
   BookingOptions booking{};
   /// Each message and each value arrives late by a time in [0, delay).
   Duration delay{0};

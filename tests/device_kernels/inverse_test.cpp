@@ -62,7 +62,7 @@ TYPED_TEST(DeviceInverses, OfTrianglesAndTheirSquaresAreExact) {
 TYPED_TEST(DeviceInverses, OfASingularTriangleNameTheZero) {
   using T = TypeParam;
   for (int const bad : {0, 40, 99}) {
-    Tile<T> a(100, 100, detail::Layout::RowMajor);
+    Tile<T> a(100, 100, detail::TileLayout::RowMajor);
     a.for_each([&](int i, int j, T& v) { v = i == j && i != bad ? T(2) : T(0); });
     auto const report =
         run(a, [&](auto const& on, auto const& tile) { kernels::trtri<T>(on, Uplo::Lower, Diag::NonUnit, tile); });

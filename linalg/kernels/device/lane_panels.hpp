@@ -141,7 +141,7 @@ void permute(Blas const& blas, ExchangeWords const& words, detail::TileView<T> c
   for (int j = 0; j < top.cols; j += group) {
     auto const columns = strided(sub(top, 0, j, top.rows, std::min(group, top.cols - j)));
     portable::Strided<T> old{memory, columns.rows, columns.cols, 1, columns.rows};
-    if (top.layout == detail::Layout::RowMajor) old = {memory, columns.rows, columns.cols, columns.cols, 1};
+    if (top.layout == detail::TileLayout::RowMajor) old = {memory, columns.rows, columns.cols, columns.cols, 1};
     copy<Space, T, T>(blas.space(), columns, old);
     portable::for_each("granary::swap_rows::permute", blas.space(), portable::count_of(columns),
                        portable::PermuteSlots<T>(columns, old, words.sources, back));

@@ -214,7 +214,7 @@ template <class Space, class T>
 void max_modulus(Space const& space, MatrixPart part, detail::TileView<T const> const& a, double* largest) {
   for_each("granary::max_modulus::begin", space, 1, SetNumber{largest, 0});
   // Line by line in memory order.
-  bool const by_rows = a.layout == detail::Layout::RowMajor;
+  bool const by_rows = a.layout == detail::TileLayout::RowMajor;
   MatrixPart const flipped = part == MatrixPart::Lower   ? MatrixPart::Upper
                              : part == MatrixPart::Upper ? MatrixPart::Lower
                                                          : MatrixPart::All;

@@ -31,7 +31,7 @@ struct Strided {
 
 template <class T>
 [[nodiscard]] Strided<T> strided(detail::TileView<T> const& tile) {
-  bool const by_rows = tile.layout == detail::Layout::RowMajor;
+  bool const by_rows = tile.layout == detail::TileLayout::RowMajor;
   return {tile.data, tile.rows, tile.cols, by_rows ? tile.ld : 1, by_rows ? 1 : tile.ld};
 }
 template <class T>

@@ -12,7 +12,7 @@ namespace granary::testing {
 template <class T>
 detail::TiledMatrix<T> bind_dense(ImmediateSubmitter& submitter, Dense<T>& a, std::uint64_t tile, Uplo stored) {
   auto const grid = square_grid(a.n, tile);
-  return {grid, detail::part_of(stored), detail::Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
+  return {grid, detail::part_of(stored), detail::TileLayout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
             return submitter.bind(detail::tile_name("A", i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
           }};
 }

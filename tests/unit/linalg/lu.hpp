@@ -93,7 +93,7 @@ struct TiledLu {
   Rectangle<T> factors;
   Pivots pivots;
 
-  TiledLu(Rectangle<T> const& a, std::uint64_t tile, detail::Layout layout = detail::Layout::ColumnMajor,
+  TiledLu(Rectangle<T> const& a, std::uint64_t tile, detail::TileLayout layout = detail::TileLayout::ColumnMajor,
           LuOptions const& options = {})
       : factors(a), pivots(detail::TileGrid{a.rows, a.cols, tile}) {
     PlacedMatrix<T> placed(a, tile, layout);

@@ -12,13 +12,13 @@ namespace granary::testing {
 template <class T>
 class PlacedMatrix {
  public:
-  PlacedMatrix(Rectangle<T> const& values, std::uint64_t tile, detail::Layout layout)
+  PlacedMatrix(Rectangle<T> const& values, std::uint64_t tile, detail::TileLayout layout)
       : m_tile(tile), m_in_place(values.rows, values.cols, padding) {
     std::fill(m_in_place.elements.begin(), m_in_place.elements.end(), T(-7));
     for (std::uint64_t j = 0; j < values.cols; ++j) {
       for (std::uint64_t i = 0; i < values.rows; ++i) m_in_place(i, j) = values(i, j);
     }
-    if (layout == detail::Layout::RowMajor) m_tiles.emplace(m_in_place, tile);
+    if (layout == detail::TileLayout::RowMajor) m_tiles.emplace(m_in_place, tile);
   }
   [[nodiscard]] detail::TiledMatrix<T> bind(ImmediateSubmitter& submitter, std::string const& name,
                                             MatrixPart part = MatrixPart::All) {
@@ -36,7 +36,7 @@ class PlacedMatrix {
   std::optional<RowMajorTiles<T>> m_tiles;
 };
 
-inline constexpr detail::Layout every_layout[] = {detail::Layout::ColumnMajor, detail::Layout::RowMajor};
+inline constexpr detail::TileLayout every_layout[] = {detail::TileLayout::ColumnMajor, detail::TileLayout::RowMajor};
 inline constexpr Op every_op[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
 inline constexpr Uplo every_uplo[] = {Uplo::Lower, Uplo::Upper};
 inline constexpr Side every_side[] = {Side::Left, Side::Right};

@@ -168,7 +168,7 @@ template <class T>
 [[nodiscard]] detail::TiledMatrix<T> bind_rectangle(ImmediateSubmitter& submitter, Rectangle<T>& a, std::uint64_t tile,
                                                     MatrixPart part = MatrixPart::All, std::string const& name = "A") {
   detail::TileGrid const grid{a.rows, a.cols, tile};
-  return {grid, part, detail::Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
+  return {grid, part, detail::TileLayout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
             return submitter.bind(detail::tile_name(name, i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
           }};
 }
@@ -184,7 +184,7 @@ class RowMajorTiles {
   }
   [[nodiscard]] detail::TiledMatrix<T> bind(ImmediateSubmitter& submitter, MatrixPart part = MatrixPart::All,
                                             std::string const& name = "A") {
-    return {m_grid, part, detail::Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
+    return {m_grid, part, detail::TileLayout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
               return submitter.bind(detail::tile_name(name, i, j), m_grid.elements_in(i, j) * sizeof(T),
                                     &m_memory[place(m_grid.first(i), m_grid.first(j))]);
             }};

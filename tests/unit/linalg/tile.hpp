@@ -20,7 +20,7 @@ inline constexpr Uplo uplos[] = {Uplo::Lower, Uplo::Upper};
 inline constexpr Side sides[] = {Side::Left, Side::Right};
 inline constexpr Op ops[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
 inline constexpr Diag diags[] = {Diag::NonUnit, Diag::Unit};
-inline constexpr detail::Layout layouts[] = {detail::Layout::ColumnMajor, detail::Layout::RowMajor};
+inline constexpr detail::TileLayout layouts[] = {detail::TileLayout::ColumnMajor, detail::TileLayout::RowMajor};
 
 /// Double precision, real or complex like T: the type of sums in the definitions.
 template <class T>
@@ -50,10 +50,10 @@ template <class T>
 template <class T>
 class Tile {
  public:
-  Tile(int rows, int cols, detail::Layout layout, int padding = 3)
+  Tile(int rows, int cols, detail::TileLayout layout, int padding = 3)
       : m_rows(rows),
         m_cols(cols),
-        m_ld(std::max(1, layout == detail::Layout::ColumnMajor ? rows : cols) + padding),
+        m_ld(std::max(1, layout == detail::TileLayout::ColumnMajor ? rows : cols) + padding),
         m_layout(layout),
         m_entries(static_cast<std::size_t>(m_ld) * static_cast<std::size_t>(std::max(rows, cols) + 1), sentinel()) {}
 
@@ -104,7 +104,7 @@ class Tile {
   static T sentinel() { return T(-777); }
 
   int m_rows, m_cols, m_ld;
-  detail::Layout m_layout;
+  detail::TileLayout m_layout;
   std::vector<T> m_entries;
 };
 

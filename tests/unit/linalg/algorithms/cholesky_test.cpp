@@ -92,7 +92,7 @@ TEST(CholeskyGraph, OnlyTheStoredTriangleIsRegistered) {
   auto const upper = make_temporary_matrix<double>(submitter, square_grid(24, 8), MatrixPart::Upper, "A");
   ASSERT_EQ(submitter.data.size(), 6U);
   EXPECT_EQ(submitter.data[upper(0, 2).data.index()].name, "A(0, 2)");
-  EXPECT_EQ(upper.transposed()(2, 0).layout, detail::Layout::ColumnMajor);
+  EXPECT_EQ(upper.transposed()(2, 0).layout, detail::TileLayout::ColumnMajor);
 }
 
 // LAPACK's factor of the triangle `uplo`, with the other triangle unchanged; 0 or LAPACK's INFO.

@@ -27,7 +27,7 @@ TYPED_TEST_SUITE(Lu, testing::Scalars);
 
 template <class T>
 Rectangle<T> factor_nopiv(Rectangle<T> const& a, LuOptions const& options = {},
-                          detail::Layout layout = detail::Layout::ColumnMajor) {
+                          detail::TileLayout layout = detail::TileLayout::ColumnMajor) {
   PlacedMatrix<T> placed(a, 16, layout);
   ImmediateSubmitter submitter;
   TaskEmitter tasks(submitter);
@@ -103,7 +103,7 @@ TYPED_TEST(Lu, WithATournamentMultipliesBackForEveryShape) {
 
 TYPED_TEST(Lu, ExchangesRowsForwardAndBack) {
   auto const a = random_rectangle<TypeParam>(100, 70, 4);
-  testing::TiledLu<TypeParam> lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = 2});
+  testing::TiledLu<TypeParam> lu(a, 16, detail::TileLayout::ColumnMajor, {.leaf_tiles = 2});
   auto const b = random_rectangle<TypeParam>(100, 35, 5);
   for (auto const layout : testing::every_layout) {
     for (bool const back : {false, true}) {
@@ -124,12 +124,12 @@ TYPED_TEST(Lu, SolvesForEveryOperation) {
   for (bool const pivoted : {true, false}) {
     testing::ExactLu<T> const known(n, n, 6);
     auto const a = pivoted ? testing::reversed(known.a) : known.a;
-    testing::TiledLu<T> lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = 100});
+    testing::TiledLu<T> lu(a, 16, detail::TileLayout::ColumnMajor, {.leaf_tiles = 100});
     if (!pivoted) lu.factors = factor_nopiv(a);
     for (auto const op : testing::every_op) {
       auto const x = testing::random_eighths<T>(n, 37, 7);
-      PlacedMatrix<T> factors(lu.factors, 16, detail::Layout::ColumnMajor);
-      PlacedMatrix<T> b(testing::multiply(testing::op_of(op, a), x), 16, detail::Layout::ColumnMajor);
+      PlacedMatrix<T> factors(lu.factors, 16, detail::TileLayout::ColumnMajor);
+      PlacedMatrix<T> b(testing::multiply(testing::op_of(op, a), x), 16, detail::TileLayout::ColumnMajor);
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       auto const pivots = testing::bind_pivots(submitter, lu.pivots);
@@ -149,7 +149,7 @@ TYPED_TEST(Lu, PermutationMatricesAreFactoredExactly) {
     });
     if (std::gcd(step, n) != 1) continue;
     for (std::uint64_t leaf : {1, 2, 8}) {
-      testing::TiledLu<T> const lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::TileLayout::ColumnMajor, {.leaf_tiles = leaf});
       EXPECT_EQ(testing::lu_residual(a, lu.factors, lu.pivots), 0) << step << " " << leaf;
       EXPECT_EQ(testing::largest_modulus(testing::unit_lower(lu.factors)), 1);
     }
@@ -164,7 +164,7 @@ TYPED_TEST(Lu, TellsTheFirstZeroPivotAndGoesOn) {
     for (std::uint64_t i = 0; i < n; ++i) a(i, zero) = T(0);
     ASSERT_EQ(LapackLu<T>(a).info, static_cast<int>(zero) + 1);
     for (std::uint64_t leaf : {1, 2, 100}) {
-      testing::TiledLu<T> const lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::TileLayout::ColumnMajor, {.leaf_tiles = leaf});
       ASSERT_EQ(lu.pivots.zero_pivot(), std::optional(zero + 1)) << leaf;
       EXPECT_LE(testing::lu_residual(a, lu.factors, lu.pivots), testing::lu_bound(lu.factors)) << leaf;
     }
@@ -178,7 +178,7 @@ TYPED_TEST(Lu, OfSingularMatricesMultipliesBack) {
   auto const ones = rectangle_of<T>(n, n, [](std::uint64_t, std::uint64_t) { return T(1); });
   for (auto const& a : {low_rank, ones, Rectangle<T>(n, n)}) {
     for (std::uint64_t leaf : {1, 2, 100}) {
-      testing::TiledLu<T> const lu(a, 16, detail::Layout::RowMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::TileLayout::RowMajor, {.leaf_tiles = leaf});
       if (testing::largest_modulus(a) > 0) {
         EXPECT_LE(testing::lu_residual(a, lu.factors, lu.pivots), testing::lu_bound(lu.factors)) << leaf;
       }
@@ -193,7 +193,7 @@ TYPED_TEST(Lu, OfAMatrixWithNaNsEnds) {
     auto a = random_rectangle<T>(90, 90, 11);
     a(place, place / 2) = T(testing::not_a_number<T>);
     for (std::uint64_t leaf : {1, 2, 100}) {
-      testing::TiledLu<T> const lu(a, 16, detail::Layout::ColumnMajor, {.leaf_tiles = leaf});
+      testing::TiledLu<T> const lu(a, 16, detail::TileLayout::ColumnMajor, {.leaf_tiles = leaf});
       for (std::uint64_t i = 0; i < 90; ++i) {
         EXPECT_TRUE(lu.pivots[i] >= i && lu.pivots[i] < 90);
       }
@@ -246,7 +246,7 @@ TEST(LuGrowth, IsWilkinsonsForHisMatrix) {
   });
   for (auto const order : every_order) {
     for (bool const pivoted : {false, true}) {
-      PlacedMatrix<double> placed(a, 16, detail::Layout::RowMajor);
+      PlacedMatrix<double> placed(a, 16, detail::TileLayout::RowMajor);
       Pivots pivots({n, n, 16});
       detail::TileMaxima maxima({n, n, 16});
       ImmediateSubmitter submitter;
@@ -267,7 +267,7 @@ TEST(LuGrowth, IsMeasuredOnTheValuesBeforeAndAfter) {
   for (auto const& [rows, cols] : testing::every_extents) {
     auto const a = random_rectangle<double>(rows, cols, 12);
     for (auto const order : every_order) {
-      PlacedMatrix<double> placed(a, 16, detail::Layout::ColumnMajor);
+      PlacedMatrix<double> placed(a, 16, detail::TileLayout::ColumnMajor);
       Pivots pivots({rows, cols, 16});
       detail::TileMaxima maxima({rows, cols, 16});
       ImmediateSubmitter submitter;
@@ -287,7 +287,7 @@ TYPED_TEST(Lu, GrowthWithoutPivotingIsMeasuredOnTheValuesBeforeAndAfter) {
     auto const a = random_rectangle<T>(rows, cols, 12);
     for (auto const order : every_order) {
       for (std::int32_t const inner_tile : {0, 8}) {
-        PlacedMatrix<T> placed(a, 16, detail::Layout::RowMajor);
+        PlacedMatrix<T> placed(a, 16, detail::TileLayout::RowMajor);
         detail::TileMaxima maxima({rows, cols, 16});
         ImmediateSubmitter submitter;
         TaskEmitter tasks(submitter);
@@ -326,7 +326,7 @@ TEST(LuGrowth, IsNotANumberWhereAnElementIsNone) {
   for (bool const in_first_tile : {false, true}) {
     auto a = rectangle_of<double>(n, n, [](std::uint64_t i, std::uint64_t j) { return i == j ? 4.0 : 1.0; });
     a(in_first_tile ? 0 : n - 1, n - 1) = std::nan("");
-    PlacedMatrix<double> placed(a, 16, detail::Layout::RowMajor);
+    PlacedMatrix<double> placed(a, 16, detail::TileLayout::RowMajor);
     Pivots pivots({n, n, 16});
     detail::TileMaxima maxima({n, n, 16});
     ImmediateSubmitter submitter;

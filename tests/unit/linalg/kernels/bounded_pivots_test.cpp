@@ -17,14 +17,14 @@ using testing::Rectangle;
 template <class T>
 class Stored {
  public:
-  Stored(Rectangle<T> const& a, detail::Layout layout)
+  Stored(Rectangle<T> const& a, detail::TileLayout layout)
       : m_layout(layout), m_rows(a.rows), m_cols(a.cols), m_elements((a.rows + 2) * (a.cols + 2)) {
     for (std::uint64_t i = 0; i < a.rows; ++i) {
       for (std::uint64_t j = 0; j < a.cols; ++j) view()(static_cast<int>(i), static_cast<int>(j)) = a(i, j);
     }
   }
   [[nodiscard]] detail::TileView<T> view() {
-    auto const ld = (m_layout == detail::Layout::ColumnMajor ? m_rows : m_cols) + 2;
+    auto const ld = (m_layout == detail::TileLayout::ColumnMajor ? m_rows : m_cols) + 2;
     return {m_elements.data(), static_cast<int>(m_rows), static_cast<int>(m_cols), static_cast<int>(ld), m_layout};
   }
   [[nodiscard]] Rectangle<T> values() {
@@ -34,7 +34,7 @@ class Stored {
   }
 
  private:
-  detail::Layout m_layout;
+  detail::TileLayout m_layout;
   std::uint64_t m_rows;
   std::uint64_t m_cols;
   std::vector<T> m_elements;
@@ -44,7 +44,7 @@ template <class T>
 class BoundedPivots : public ::testing::Test {};
 TYPED_TEST_SUITE(BoundedPivots, test::Scalars);
 
-constexpr std::array layouts = {detail::Layout::ColumnMajor, detail::Layout::RowMajor};
+constexpr std::array layouts = {detail::TileLayout::ColumnMajor, detail::TileLayout::RowMajor};
 
 TYPED_TEST(BoundedPivots, AreNotBelowTheirRoundingErrors) {
   using T = TypeParam;
@@ -71,7 +71,7 @@ TYPED_TEST(BoundedPivots, AreNotBelowTheirRoundingErrors) {
 TYPED_TEST(BoundedPivots, NameTheFirstZeroAndGoOn) {
   using T = TypeParam;
   testing::ExactLu<T> const known(40, 40, 1, 12);
-  Stored<T> lu(known.a, detail::Layout::RowMajor);
+  Stored<T> lu(known.a, detail::TileLayout::RowMajor);
   std::vector<T> workspace(40 * 40);
   EXPECT_EQ(kernels::getrf_bounded<T>(lu.view(), workspace.data()), 13);
   EXPECT_EQ(testing::largest_difference(lu.values(), known.factors), 0);

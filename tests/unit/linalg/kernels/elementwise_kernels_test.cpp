@@ -36,7 +36,7 @@ TEST(ScaledSquares, AddInAnyOrder) {
 }
 
 TEST(ScaledSquares, InfinityAndNanStay) {
-  Tile<double> ones(3, 3, detail::Layout::RowMajor), special(3, 3, detail::Layout::RowMajor);
+  Tile<double> ones(3, 3, detail::TileLayout::RowMajor), special(3, 3, detail::TileLayout::RowMajor);
   ones.fill(1e-200);
   for (double const value : {infinity, nan}) {
     special.fill(1);
@@ -60,14 +60,14 @@ TEST(MaxOrNan, NanWins) {
 }
 
 TEST(ElementwiseKernels, TilesOfDifferentSizesAreRefused) {
-  Tile<float> square(4, 4, detail::Layout::RowMajor), wide(4, 5, detail::Layout::RowMajor);
+  Tile<float> square(4, 4, detail::TileLayout::RowMajor), wide(4, 5, detail::TileLayout::RowMajor);
   EXPECT_THROW((kernels::copy<float, float>(MatrixPart::All, false, square.view(), wide.view())), InvalidArgument);
   EXPECT_THROW(kernels::add<float>(MatrixPart::Lower, 1, wide.view(), 1, square.view()), InvalidArgument);
 }
 
 TEST(ElementwiseKernels, PaddingStays) {
-  for (detail::Layout const a_layout : layouts) {
-    for (detail::Layout const b_layout : layouts) {
+  for (detail::TileLayout const a_layout : layouts) {
+    for (detail::TileLayout const b_layout : layouts) {
       for (auto const part : {MatrixPart::All, MatrixPart::Lower, MatrixPart::Upper}) {
         Tile<double> a(40, 37, a_layout), b(40, 37, b_layout);
         a.fill_random(1);

@@ -22,9 +22,9 @@ struct Placed {
   Rectangle<T> memory;
   detail::TileView<T> view;
 
-  Placed(Rectangle<T> const& a, detail::Layout layout)
-      : memory(layout == detail::Layout::ColumnMajor ? Rectangle<T>(a.rows, a.cols, 2)
-                                                     : Rectangle<T>(a.cols, a.rows, 2)),
+  Placed(Rectangle<T> const& a, detail::TileLayout layout)
+      : memory(layout == detail::TileLayout::ColumnMajor ? Rectangle<T>(a.rows, a.cols, 2)
+                                                         : Rectangle<T>(a.cols, a.rows, 2)),
         view{memory.elements.data(), static_cast<int>(a.rows), static_cast<int>(a.cols), static_cast<int>(memory.ld),
              layout} {
     for (std::uint64_t j = 0; j < a.cols; ++j) {
@@ -73,7 +73,7 @@ TYPED_TEST(LuKernels, RefusePivotsBelowTheLimit) {
   using T = TypeParam;
   Rectangle<T> a(2, 2);
   a(0, 0) = a(1, 1) = T(1);
-  Placed<T> placed(a, detail::Layout::ColumnMajor);
+  Placed<T> placed(a, detail::TileLayout::ColumnMajor);
   EXPECT_EQ(kernels::getrf_nopiv<T>(BadPivot::Stop, 1, placed.view), 0);
   EXPECT_EQ(kernels::getrf_nopiv<T>(BadPivot::Stop, 2, placed.view), 1);
 }
@@ -90,7 +90,7 @@ TYPED_TEST(LuKernels, SolveAroundZeroPivots) {
     for (std::uint64_t i = 0; i < 20; ++i) x(i, n / 2) = T(0);
     for (std::uint64_t i = 0; i < 20; ++i) x(i, n - 1) = T(0);
     auto b = testing::multiply(x, u);
-    Placed<T> factor(u, detail::Layout::RowMajor), solved(b, detail::Layout::ColumnMajor);
+    Placed<T> factor(u, detail::TileLayout::RowMajor), solved(b, detail::TileLayout::ColumnMajor);
     kernels::trsm_ru_skip<T>(factor.view, solved.view);
     EXPECT_EQ(testing::largest_difference(solved.values(), x), 0);
   }

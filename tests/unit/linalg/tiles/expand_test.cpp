@@ -44,7 +44,7 @@ class Expansions : public ::testing::Test {
   }
 
  private:
-  Rectangle<T> run(std::vector<Operand> const& operands, detail::Layout layout, bool expands, Emit const& emit) {
+  Rectangle<T> run(std::vector<Operand> const& operands, detail::TileLayout layout, bool expands, Emit const& emit) {
     ImmediateSubmitter submitter;
     submitter.expands = true;
     TaskEmitter tasks(submitter);
@@ -131,7 +131,7 @@ TYPED_TEST(Expansions, OfPanels) {
   using T = TypeParam;
   constexpr std::uint64_t rows = 500, cols = 290, block = 128;
   auto const a = testing::random_rectangle<T>(rows, cols, 3);
-  auto const factor = [&](detail::Layout layout, bool expands) {
+  auto const factor = [&](detail::TileLayout layout, bool expands) {
     ImmediateSubmitter submitter;
     submitter.expands = expands;
     TaskEmitter tasks(submitter);
@@ -157,7 +157,7 @@ std::uint64_t order_of_failure(std::uint64_t at, double pivot, MatrixPart part, 
   ImmediateSubmitter submitter;
   submitter.expands = true;
   TaskEmitter tasks(submitter);
-  PlacedMatrix<double> placed(a, 16, detail::Layout::ColumnMajor);
+  PlacedMatrix<double> placed(a, 16, detail::TileLayout::ColumnMajor);
   try {
     factor(tasks, placed.bind(submitter, "A", part));
   } catch (Error const& error) {
@@ -180,7 +180,7 @@ TEST(ExpansionsInFactorizations, TilesThatAreNotLargerRunAsTheyAre) {
   ImmediateSubmitter submitter;
   submitter.expands = true;
   TaskEmitter tasks(submitter);
-  PlacedMatrix<double> placed(testing::random_positive_definite<double>(40), 16, detail::Layout::ColumnMajor);
+  PlacedMatrix<double> placed(testing::random_positive_definite<double>(40), 16, detail::TileLayout::ColumnMajor);
   potrf(tasks, placed.bind(submitter, "A", MatrixPart::Lower), {.inner_tile = 16});
   EXPECT_EQ(submitter.inner_tasks, 0U);
   EXPECT_EQ(tasks.inner_tile(), 0) << "the options are those of one call";
