@@ -28,7 +28,7 @@ struct GRANARY_EXPORT LongestPath {
 /// ```cpp
 /// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
-/// granary::TiledCholesky({.tiles = 10}).submit(graph, {granary::NodeId(0)});
+/// granary::workloads::TiledCholesky({.tiles = 10}).submit(graph, {granary::NodeId(0)});
 /// std::vector<std::uint32_t> class_of;
 /// for (auto const& task : graph.tasks()) class_of.push_back(task.codelet.value());
 /// std::vector<double> const times(graph.codelets().size(), 1.0);  // by codelet

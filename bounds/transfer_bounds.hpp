@@ -20,7 +20,7 @@ enum class GRANARY_EXPORT TransferDirection : std::uint8_t { Load, WriteBack };
 /// #include <granary/simulator.hpp>
 /// #include <granary/workloads.hpp>
 /// granary::GraphRecorder graph;
-/// granary::TiledGemm({.tiles = 4, .tile = 1000}).submit(graph, {granary::NodeId(0)});
+/// granary::workloads::TiledGemm({.tiles = 4, .tile = 1000}).submit(graph, {granary::NodeId(0)});
 /// auto const traffic = granary::compulsory_traffic(graph);
 /// assert(traffic.read == 3 * 128'000'000 && traffic.written == 128'000'000);
 /// auto const bandwidth = granary::bus_bandwidth(granary::Platform::find("v100x1").machine);

@@ -24,7 +24,7 @@ using ExpectedTime = std::function<Duration(detail::CodeletId codelet, double fl
 /// granary::GraphRecorder graph;
 /// lu.submit(graph, {granary::NodeId(0)});
 /// auto const time = [](auto, double flops) { return granary::from_seconds(flops / 1e10); };
-/// auto const priorities = granary::bottom_levels(graph, time);
+/// auto const priorities = granary::workloads::bottom_levels(graph, time);
 /// granary::GraphRecorder target;  // or a Simulator
 /// granary::workloads::PrioritySubmitter with_priorities(target, priorities);
 /// lu.submit(with_priorities, {granary::NodeId(0)});

@@ -55,7 +55,7 @@ class TileSet {
   TileSet(int order, Options const& options)
       : m_order(order),
         m_ld(std::max(order, options.ld)),
-        m_layout(options.layout == "row" ? Layout::RowMajor : Layout::ColumnMajor),
+        m_layout(options.layout == "row" ? TileLayout::RowMajor : TileLayout::ColumnMajor),
         m_entries(count * static_cast<std::size_t>(m_ld) * static_cast<std::size_t>(order)) {
     for (std::size_t i = 0; i < m_entries.size(); ++i) {
       m_entries[i] = static_cast<T>(i * 2654435761U % 1000U) / T(1000) - T(0.5);
@@ -81,7 +81,7 @@ class TileSet {
   static constexpr std::size_t count = 8;
   int m_order;
   int m_ld;
-  Layout m_layout;
+  TileLayout m_layout;
   std::vector<T> m_entries;
 };
 
@@ -168,7 +168,7 @@ class KernelTimer {
     } else if (kernel == "trsm") {
       kernels::trsm(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), l, c);
     } else if (kernel == "blas_trsm") {
-      bool const rows = c.layout == Layout::RowMajor;
+      bool const rows = c.layout == TileLayout::RowMajor;
       blas::trsm(rows ? Side::Left : Side::Right, rows ? Uplo::Upper : Uplo::Lower, Op::Trans, Diag::NonUnit, m_order,
                  m_order, T(1), l.data, l.ld, c.data, c.ld);
     } else if (kernels::potrf(Uplo::Lower, c) != 0) {

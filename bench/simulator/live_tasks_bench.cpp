@@ -43,7 +43,7 @@ void submit(Case const& problem, Submitter& submitter) {
   auto const grid = square_grid(problem.tiles * tile, tile);
   auto const part = problem.algorithm == "cholesky" ? MatrixPart::Lower : MatrixPart::All;
   TaskEmitter tasks(submitter);
-  TiledMatrix<double> const a(grid, part, Layout::RowMajor, tile, [&](std::uint64_t, std::uint64_t) {
+  TiledMatrix<double> const a(grid, part, TileLayout::RowMajor, tile, [&](std::uint64_t, std::uint64_t) {
     return submitter.add_data(
         {.name = "A", .bytes = tile_bytes, .origin = NodeId(0), .home = NodeId(0), .origin_is_home = true});
   });

@@ -34,7 +34,7 @@ struct SmallMemory {
     return machine;
   }
   TiledMatrix<double> matrix(MatrixPart part = MatrixPart::All) {
-    return {square_grid(order, tile), part, Layout::RowMajor, tile, [&](std::uint64_t i, std::uint64_t j) {
+    return {square_grid(order, tile), part, TileLayout::RowMajor, tile, [&](std::uint64_t i, std::uint64_t j) {
               return simulator.add_data({.name = tile_name("M", i, j),
                                          .bytes = tile_bytes,
                                          .origin = NodeId(0),

@@ -28,7 +28,7 @@ Machine disk_and_host() {
 }
 
 TiledMatrix<double> matrix_on_disk(Submitter& submitter) {
-  return {grid, MatrixPart::All, Layout::RowMajor, tile, [&](std::uint64_t i, std::uint64_t j) {
+  return {grid, MatrixPart::All, TileLayout::RowMajor, tile, [&](std::uint64_t i, std::uint64_t j) {
             return submitter.add_data({.name = tile_name("A", i, j),
                                        .bytes = tile_bytes,
                                        .origin = NodeId(0),
@@ -111,9 +111,9 @@ TEST(LuOnTheSimulator, GivesEachOfFourDevicesItsShare) {
             {.name = std::move(name), .bytes = size, .origin = NodeId(0), .home = NodeId(0), .origin_is_home = true});
       };
       LuOptions const options{.growth = maxima.bind([&](char const* name, double&) { return on_host(name, 8); })};
-      TiledMatrix<double> const a(large, MatrixPart::All, Layout::RowMajor, 64, [&](std::uint64_t i, std::uint64_t j) {
-        return on_host(tile_name("A", i, j), bytes);
-      });
+      TiledMatrix<double> const a(
+          large, MatrixPart::All, TileLayout::RowMajor, 64,
+          [&](std::uint64_t i, std::uint64_t j) { return on_host(tile_name("A", i, j), bytes); });
       if (pivoted) {
         getrf(tasks, a, make_temporary_pivots(simulator, large), options);
       } else {

@@ -22,8 +22,8 @@ struct Tiles {
   std::vector<Rectangle<T>> memory;
   std::vector<TileView<T>> views;
 
-  Tiles(Rectangle<T> const& a, std::uint64_t height, Layout layout, bool in_one) {
-    bool const by_columns = layout == Layout::ColumnMajor;
+  Tiles(Rectangle<T> const& a, std::uint64_t height, TileLayout layout, bool in_one) {
+    bool const by_columns = layout == TileLayout::ColumnMajor;
     auto const room = [&](std::uint64_t rows) {
       return by_columns ? Rectangle<T>(rows, a.cols, 2) : Rectangle<T>(a.cols, rows, 2);
     };
@@ -98,7 +98,7 @@ TYPED_TEST(PanelKernels, ExchangeNoRowsThatDoNotExistForNaN) {
   using T = TypeParam;
   Rectangle<T> a(100, 40);
   std::ranges::fill(a.elements, T(testing::not_a_number<T>));
-  Tiles<T> const tiles(a, 40, Layout::RowMajor, false);
+  Tiles<T> const tiles(a, 40, TileLayout::RowMajor, false);
   std::vector<T> workspace(100 * kernels::panel_block);
   for (int s = 0; int const pivot : kernels::getrf_panel<T>(tiles.views, workspace.data(), 32).pivots) {
     EXPECT_GE(pivot, s++);

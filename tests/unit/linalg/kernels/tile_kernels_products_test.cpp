@@ -50,7 +50,7 @@ template <class T>
 }
 
 template <class T>
-void check_gemm(int m, int n, int k, T beta, Layout layout_a, Layout layout_b, Layout layout_c) {
+void check_gemm(int m, int n, int k, T beta, TileLayout layout_a, TileLayout layout_b, TileLayout layout_c) {
   T const alpha = scalar<T>(-1.5, 0.25);
   for (Op op_a : ops) {
     for (Op op_b : ops) {
@@ -76,9 +76,9 @@ void check_gemm(int m, int n, int k, T beta, Layout layout_a, Layout layout_b, L
 
 template <class T>
 void check_gemm_in_all_layouts(int m, int n, int k, T beta) {
-  for (Layout a : layouts) {
-    for (Layout b : layouts) {
-      for (Layout c : layouts) check_gemm<T>(m, n, k, beta, a, b, c);
+  for (TileLayout a : layouts) {
+    for (TileLayout b : layouts) {
+      for (TileLayout c : layouts) check_gemm<T>(m, n, k, beta, a, b, c);
     }
   }
 }
@@ -103,7 +103,8 @@ TYPED_TEST(TileProducts, GemmWithZeroSizes) {
 
 // SYRK (Trans) or HERK (ConjTrans) on one triangle; the other one does not change.
 template <class T, class Real, class Kernel>
-void check_rank_update(Op adjoint, int n, int k, Real beta, Layout layout_a, Layout layout_c, Kernel const& kernel) {
+void check_rank_update(Op adjoint, int n, int k, Real beta, TileLayout layout_a, TileLayout layout_c,
+                       Kernel const& kernel) {
   auto const alpha = scalar<Real>(-1.5, 0.25);
   for (Uplo uplo : uplos) {
     for (Op op : {Op::NoTrans, adjoint}) {
@@ -133,8 +134,8 @@ void check_rank_update(Op adjoint, int n, int k, Real beta, Layout layout_a, Lay
 TYPED_TEST(TileProducts, HerkEqualsItsDefinition) {
   using T = TypeParam;
   using R = RealOf<T>;
-  for (Layout a : layouts) {
-    for (Layout c : layouts) {
+  for (TileLayout a : layouts) {
+    for (TileLayout c : layouts) {
       for (auto const& [n, k] : {std::pair{0, 3}, {1, 1}, {5, 9}, {64, 64}, {71, 20}, {40, 0}}) {
         for (R const beta : {R(0.75), R(0)}) {
           check_rank_update<T, R>(Op::ConjTrans, n, k, beta, a, c,
@@ -147,8 +148,8 @@ TYPED_TEST(TileProducts, HerkEqualsItsDefinition) {
 
 TYPED_TEST(TileProducts, SyrkEqualsItsDefinition) {
   using T = TypeParam;
-  for (Layout a : layouts) {
-    for (Layout c : layouts) {
+  for (TileLayout a : layouts) {
+    for (TileLayout c : layouts) {
       for (auto const& [n, k] : {std::pair{0, 3}, {1, 1}, {5, 9}, {64, 64}, {71, 20}, {40, 0}}) {
         for (T const& beta : {scalar<T>(0.75, -0.5), T(0)}) {
           check_rank_update<T, T>(Op::Trans, n, k, beta, a, c, [](auto... operands) { kernels::syrk<T>(operands...); });
@@ -159,7 +160,7 @@ TYPED_TEST(TileProducts, SyrkEqualsItsDefinition) {
 }
 
 template <class T>
-void check_hemm(Side side, int m, int n, T beta, Layout layout_a, Layout layout_b, Layout layout_c) {
+void check_hemm(Side side, int m, int n, T beta, TileLayout layout_a, TileLayout layout_b, TileLayout layout_c) {
   T const alpha = scalar<T>(-1.5, 0.25);
   int const order = side == Side::Left ? m : n;
   for (Uplo uplo : uplos) {
@@ -185,9 +186,9 @@ void check_hemm(Side side, int m, int n, T beta, Layout layout_a, Layout layout_
 
 TYPED_TEST(TileProducts, HemmEqualsItsDefinition) {
   using T = TypeParam;
-  for (Layout a : layouts) {
-    for (Layout b : layouts) {
-      for (Layout c : layouts) {
+  for (TileLayout a : layouts) {
+    for (TileLayout b : layouts) {
+      for (TileLayout c : layouts) {
         for (Side side : sides) {
           for (auto const& [m, n] : {std::pair{0, 3}, {3, 0}, {1, 1}, {5, 9}, {140, 10}, {11, 140}}) {
             for (T const& beta : {scalar<T>(0.75, -0.5), T(0)}) check_hemm<T>(side, m, n, beta, a, b, c);
@@ -202,9 +203,9 @@ TYPED_TEST(TileProducts, HemmEqualsItsDefinition) {
 TYPED_TEST(TileProducts, HemmReadsOneTriangle) {
   using T = TypeParam;
   T const not_a_number(std::numeric_limits<RealOf<T>>::quiet_NaN());
-  for (Layout a_layout : layouts) {
-    for (Layout b_layout : layouts) {
-      Tile<T> a(150, 150, a_layout), b(150, 20, b_layout), c(150, 20, Layout::RowMajor);
+  for (TileLayout a_layout : layouts) {
+    for (TileLayout b_layout : layouts) {
+      Tile<T> a(150, 150, a_layout), b(150, 20, b_layout), c(150, 20, TileLayout::RowMajor);
       a.fill_random(5).for_each([&](int i, int j, T& value) { value = i >= j ? value : not_a_number; });
       b.fill_random(6);
       c.fill_random(7);
@@ -216,7 +217,7 @@ TYPED_TEST(TileProducts, HemmReadsOneTriangle) {
 
 TYPED_TEST(TileProducts, MismatchedSizesAreRefused) {
   using T = TypeParam;
-  Tile<T> square(4, 4, Layout::ColumnMajor), wide(4, 5, Layout::ColumnMajor);
+  Tile<T> square(4, 4, TileLayout::ColumnMajor), wide(4, 5, TileLayout::ColumnMajor);
   EXPECT_THROW(kernels::gemm(Op::NoTrans, Op::NoTrans, T(1), wide.view(), square.view(), T(1), square.view()),
                InvalidArgument);
   EXPECT_THROW(kernels::syrk(Uplo::Lower, Op::Trans, T(1), wide.view(), T(1), square.view()), InvalidArgument);
@@ -229,7 +230,7 @@ TYPED_TEST(TileProducts, MismatchedSizesAreRefused) {
 
 TYPED_TEST(TileProducts, ComplexRankUpdatesHaveTheirOwnOps) {
   using T = TypeParam;
-  Tile<T> a(4, 4, Layout::ColumnMajor), c(4, 4, Layout::ColumnMajor);
+  Tile<T> a(4, 4, TileLayout::ColumnMajor), c(4, 4, TileLayout::ColumnMajor);
   a.fill_random(1);
   if constexpr (is_complex<T>) {
     EXPECT_THROW(kernels::syrk(Uplo::Lower, Op::ConjTrans, T(1), a.view(), T(0), c.view()), InvalidArgument);

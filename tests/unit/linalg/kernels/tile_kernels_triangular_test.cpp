@@ -66,7 +66,7 @@ template <class T>
 
 // Solves with it are exact. The other triangle of A, and its diagonal if that is Unit, are not read.
 template <class T>
-[[nodiscard]] Tile<T> triangle(Uplo uplo, Diag diag, int order, Layout layout) {
+[[nodiscard]] Tile<T> triangle(Uplo uplo, Diag diag, int order, TileLayout layout) {
   Tile<T> a(order, order, layout);
   a.assign(testing::exact_triangles<T>(static_cast<std::uint64_t>(order), static_cast<std::uint64_t>(order), 6));
   a.for_each([&](int i, int j, T& value) {
@@ -78,7 +78,7 @@ template <class T>
 }
 
 template <class T>
-void check_trsm(Side side, int m, int n, Layout layout_a, Layout layout_b) {
+void check_trsm(Side side, int m, int n, TileLayout layout_a, TileLayout layout_b) {
   int const order = side == Side::Left ? m : n;
   T const alpha = is_complex<T> ? scalar<T>(0, -2) : T(2);  // exact to divide by
   for_all_flags([&](Uplo uplo, Op op, Diag diag) {
@@ -95,7 +95,7 @@ void check_trsm(Side side, int m, int n, Layout layout_a, Layout layout_b) {
 }
 
 template <class T>
-void check_trmm(Side side, int m, int n, Layout layout_a, Layout layout_b) {
+void check_trmm(Side side, int m, int n, TileLayout layout_a, TileLayout layout_b) {
   int const order = side == Side::Left ? m : n;
   T const alpha = scalar<T>(2, -1);
   for_all_flags([&](Uplo uplo, Op op, Diag diag) {
@@ -113,8 +113,8 @@ void check_trmm(Side side, int m, int n, Layout layout_a, Layout layout_b) {
 
 TYPED_TEST(TileTriangles, TrsmSolves) {
   for (Side side : sides) {
-    for (Layout a : layouts) {
-      for (Layout b : layouts) {
+    for (TileLayout a : layouts) {
+      for (TileLayout b : layouts) {
         for (auto const& [m, n] : {std::pair{0, 4}, {4, 0}, {0, 0}, {1, 1}, {3, 50}, {32, 33}, {33, 32}, {70, 67}}) {
           check_trsm<TypeParam>(side, m, n, a, b);
         }
@@ -125,8 +125,8 @@ TYPED_TEST(TileTriangles, TrsmSolves) {
 
 TYPED_TEST(TileTriangles, TrmmEqualsItsDefinition) {
   for (Side side : sides) {
-    for (Layout a : layouts) {
-      for (Layout b : layouts) {
+    for (TileLayout a : layouts) {
+      for (TileLayout b : layouts) {
         for (auto const& [m, n] : {std::pair{0, 4}, {4, 0}, {1, 1}, {3, 50}, {33, 32}, {70, 67}}) {
           check_trmm<TypeParam>(side, m, n, a, b);
         }
@@ -137,7 +137,7 @@ TYPED_TEST(TileTriangles, TrmmEqualsItsDefinition) {
 
 TYPED_TEST(TileTriangles, TrsmOfASingularTriangleGivesInfinityAsBlasDoes) {
   using T = TypeParam;
-  Tile<T> a(40, 40, Layout::ColumnMajor), b(40, 40, Layout::ColumnMajor);
+  Tile<T> a(40, 40, TileLayout::ColumnMajor), b(40, 40, TileLayout::ColumnMajor);
   a.assign(testing::exact_triangles<T>(40, 40, 8));
   a(35, 35) = 0;
   b.fill_random(9);
@@ -151,7 +151,7 @@ TYPED_TEST(TileTriangles, TrsmOfASingularTriangleGivesInfinityAsBlasDoes) {
 // the same row.
 template <class T, class Grade>
 [[nodiscard]] double error_of_graded_solve(int n, Grade const& grade) {
-  Tile<T> a(n, n, Layout::ColumnMajor), x(n, n, Layout::ColumnMajor);
+  Tile<T> a(n, n, TileLayout::ColumnMajor), x(n, n, TileLayout::ColumnMajor);
   a.fill_random(10).for_each([&](int i, int j, T& value) {
     auto const scale = static_cast<RealOf<T>>(grade(i, j));
     value = i == j ? T(scale) : value * T(scale / static_cast<RealOf<T>>(n));
@@ -207,7 +207,7 @@ TYPED_TEST(TileTriangles, TrsmIsBackwardStableOnIllConditionedTriangles) {
 template <class T>
 [[nodiscard]] double error_of_solve(Side side, Uplo uplo, Op op, Diag diag, int n, int others) {
   bool const left = side == Side::Left;
-  Tile<T> a(n, n, Layout::ColumnMajor), b(left ? n : others, left ? others : n, Layout::ColumnMajor);
+  Tile<T> a(n, n, TileLayout::ColumnMajor), b(left ? n : others, left ? others : n, TileLayout::ColumnMajor);
   a.for_each([&](int i, int j, T& value) { value = i == j ? T(1) : T(-1); });
   auto x = b;
   x.fill_random(12);
@@ -253,7 +253,7 @@ TYPED_TEST(TileTriangles, TrsmDividesByTheSmallestAndLargestPivots) {
   using R = RealOf<T>;
   R const least = std::numeric_limits<R>::denorm_min(), most = std::numeric_limits<R>::max();
   for (R const pivot : {least, std::numeric_limits<R>::min(), most}) {
-    Tile<T> a(20, 20, Layout::ColumnMajor), x(20, 20, Layout::ColumnMajor);
+    Tile<T> a(20, 20, TileLayout::ColumnMajor), x(20, 20, TileLayout::ColumnMajor);
     a.for_each([&](int i, int j, T& value) { value = i == j ? T(pivot) : T(0); });
     x.for_each([&](int i, int j, T& value) { value = i == j ? T(pivot) : T(0); });
     kernels::trsm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), a.view(), x.view());
@@ -265,7 +265,7 @@ TYPED_TEST(TileTriangles, PotrfFactorsOneTriangle) {
   using T = TypeParam;
   for (int n : {0, 1, 7, 33, 100, 193}) {
     testing::ExactCholesky<T> const known(static_cast<std::uint64_t>(n));
-    for (Layout layout : layouts) {
+    for (TileLayout layout : layouts) {
       for (Uplo uplo : uplos) {
         Tile<T> a(n, n, layout), expected(n, n, layout);
         a.assign(known.a);
@@ -282,7 +282,7 @@ TYPED_TEST(TileTriangles, PotrfFactorsOneTriangle) {
 
 TYPED_TEST(TileTriangles, PotrfNamesTheLeadingMinor) {
   using T = TypeParam;
-  for (Layout layout : layouts) {
+  for (TileLayout layout : layouts) {
     for (Uplo uplo : uplos) {
       for (int bad : {0, 5, 40, 99}) {
         Tile<T> a(100, 100, layout);
@@ -297,7 +297,7 @@ TYPED_TEST(TileTriangles, PotrfNamesTheLeadingMinor) {
 TYPED_TEST(TileTriangles, PotrfNamesAPivotThatIsNotANumber) {
   using T = TypeParam;
   T const not_a_number(std::numeric_limits<RealOf<T>>::quiet_NaN());
-  for (Layout layout : layouts) {
+  for (TileLayout layout : layouts) {
     for (Uplo uplo : uplos) {
       bool const lower = uplo == Uplo::Lower;
       for (auto const& [i, j] : {std::pair{0, 0}, {5, 5}, {70, 70}, {99, 99}, {7, 3}, {99, 0}, {98, 40}}) {
@@ -320,7 +320,7 @@ TYPED_TEST(TileTriangles, PotrfNamesAPivotThatIsNotANumber) {
 TYPED_TEST(TileTriangles, TrtriInvertsOneTriangleAndLauumSquaresIt) {
   using T = TypeParam;
   for (int n : {0, 1, 7, 33, 100}) {
-    for (Layout layout : layouts) {
+    for (TileLayout layout : layouts) {
       for_all_flags([&](Uplo uplo, Op op, Diag diag) {
         if (op != Op::NoTrans) return;
         auto const a = triangle<T>(uplo, diag, n, layout);
@@ -339,7 +339,7 @@ TYPED_TEST(TileTriangles, TrtriInvertsOneTriangleAndLauumSquaresIt) {
 
 TYPED_TEST(TileTriangles, TrtriNamesAZeroOnTheDiagonal) {
   using T = TypeParam;
-  for (Layout layout : layouts) {
+  for (TileLayout layout : layouts) {
     for (int bad : {0, 5, 99}) {
       Tile<T> a(100, 100, layout);
       a.for_each([&](int i, int j, T& v) { v = i == j && i != bad ? T(2) : T(0); });
@@ -351,7 +351,7 @@ TYPED_TEST(TileTriangles, TrtriNamesAZeroOnTheDiagonal) {
 
 TYPED_TEST(TileTriangles, MismatchedSizesAreRefused) {
   using T = TypeParam;
-  Tile<T> square(4, 4, Layout::ColumnMajor), wide(4, 5, Layout::ColumnMajor);
+  Tile<T> square(4, 4, TileLayout::ColumnMajor), wide(4, 5, TileLayout::ColumnMajor);
   EXPECT_THROW((void)kernels::potrf(Uplo::Lower, wide.view()), InvalidArgument);
   EXPECT_THROW((void)kernels::trtri(Uplo::Lower, Diag::NonUnit, wide.view()), InvalidArgument);
   EXPECT_THROW(kernels::lauum(Uplo::Lower, wide.view()), InvalidArgument);
@@ -368,7 +368,7 @@ TYPED_TEST(TileTriangles, MismatchedSizesAreRefused) {
 
 // One factorization of a 2 x 2 arrangement of tiles through all four kernels.
 template <class T>
-void factor_four_tiles(std::vector<Tile<T>>& tiles, Layout layout, testing::ExactCholesky<T> const& known) {
+void factor_four_tiles(std::vector<Tile<T>>& tiles, TileLayout layout, testing::ExactCholesky<T> const& known) {
   int const n = 96;
   tiles.clear();
   for (auto const& [row, col] : {std::pair<std::uint64_t, std::uint64_t>{0, 0}, {n, 0}, {n, n}, {0, n}}) {
@@ -389,7 +389,7 @@ TYPED_TEST(TileTriangles, ConcurrentCallsGiveTheResultsOfSequentialOnes) {
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 2; ++t) {
     threads.emplace_back([t] {
-      Layout const layout = layouts[t];
+      TileLayout const layout = layouts[t];
       testing::ExactCholesky<T> const known(192, 100 * t);
       std::vector<Tile<T>> first, again;
       factor_four_tiles(first, layout, known);

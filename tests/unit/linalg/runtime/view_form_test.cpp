@@ -10,7 +10,7 @@ namespace granary::detail {
 namespace {
 
 struct Form {
-  Layout layout;
+  TileLayout layout;
   std::uint64_t leading;
   bool operator==(Form const&) const = default;
 };
@@ -26,33 +26,33 @@ std::string refusal(TileGrid const& grid, std::int64_t row_stride, std::int64_t 
 }
 
 TEST(ViewForm, OneStrideIsOneAndTheOtherLeads) {
-  EXPECT_EQ(form({4, 5, 2}, 1, 4), (Form{Layout::ColumnMajor, 4}));
-  EXPECT_EQ(form({4, 5, 2}, 1, 7), (Form{Layout::ColumnMajor, 7}));
-  EXPECT_EQ(form({4, 5, 2}, 5, 1), (Form{Layout::RowMajor, 5}));
-  EXPECT_EQ(form({4, 5, 2}, 9, 1), (Form{Layout::RowMajor, 9}));
+  EXPECT_EQ(form({4, 5, 2}, 1, 4), (Form{TileLayout::ColumnMajor, 4}));
+  EXPECT_EQ(form({4, 5, 2}, 1, 7), (Form{TileLayout::ColumnMajor, 7}));
+  EXPECT_EQ(form({4, 5, 2}, 5, 1), (Form{TileLayout::RowMajor, 5}));
+  EXPECT_EQ(form({4, 5, 2}, 9, 1), (Form{TileLayout::RowMajor, 9}));
 }
 
 TEST(ViewForm, TheStrideOfAnExtentOfOneSaysNothing) {
-  EXPECT_EQ(form({6, 1, 2}, 1, -3), (Form{Layout::ColumnMajor, 6}));
-  EXPECT_EQ(form({6, 1, 2}, 4, 0), (Form{Layout::RowMajor, 4}));
-  EXPECT_EQ(form({1, 6, 2}, -3, 1), (Form{Layout::RowMajor, 6}));
-  EXPECT_EQ(form({1, 6, 2}, 0, 4), (Form{Layout::ColumnMajor, 4}));
+  EXPECT_EQ(form({6, 1, 2}, 1, -3), (Form{TileLayout::ColumnMajor, 6}));
+  EXPECT_EQ(form({6, 1, 2}, 4, 0), (Form{TileLayout::RowMajor, 4}));
+  EXPECT_EQ(form({1, 6, 2}, -3, 1), (Form{TileLayout::RowMajor, 6}));
+  EXPECT_EQ(form({1, 6, 2}, 0, 4), (Form{TileLayout::ColumnMajor, 4}));
   EXPECT_EQ(form({1, 1, 2}, 0, 0).leading, 1U);
 }
 
 TEST(ViewForm, KernelsCountTo2To31) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   constexpr auto longer = static_cast<std::uint64_t>(most) + 10;
-  EXPECT_EQ(form({4, 5, 2}, 1, most), (Form{Layout::ColumnMajor, most}));
-  EXPECT_EQ(form({4, 5, 2}, most, 1), (Form{Layout::RowMajor, most}));
+  EXPECT_EQ(form({4, 5, 2}, 1, most), (Form{TileLayout::ColumnMajor, most}));
+  EXPECT_EQ(form({4, 5, 2}, most, 1), (Form{TileLayout::RowMajor, most}));
   EXPECT_EQ(
       refusal({4, 5, 2}, 1, most + 1),
       "the View 'v' of 4 x 5 has strides 1 and 2147483648: the kernels count up to 2147483647; copy the matrix to "
       "a View without such gaps");
   EXPECT_NE(refusal({4, 5, 2}, (std::int64_t{1} << 32) + 5, 1).find("strides 4294967301 and 1"), std::string::npos);
   // A single row or column has no leading dimension that matters.
-  EXPECT_EQ(form({longer, 1, 512}, 1, 0), (Form{Layout::ColumnMajor, most}));
-  EXPECT_EQ(form({1, longer, 512}, 0, 1), (Form{Layout::RowMajor, most}));
+  EXPECT_EQ(form({longer, 1, 512}, 1, 0), (Form{TileLayout::ColumnMajor, most}));
+  EXPECT_EQ(form({1, longer, 512}, 0, 1), (Form{TileLayout::RowMajor, most}));
   EXPECT_EQ(refusal({longer, 1, longer}, 1, 0),
             "the tile size of the View 'v' of 2147483657 x 1 must be at most 2147483647, not 2147483657");
 }
