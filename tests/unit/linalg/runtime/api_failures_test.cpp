@@ -81,17 +81,13 @@ TEST_P(ApiFailures, OfOperandsNameTheLine) {
   EXPECT_THAT(whole_message<InvalidArgument>([&] { static_cast<void>(pocon(runtime, Uplo::Lower, zero, -1.0, tile)); }),
               AllOf(StartsWith("pocon: the norm of A cannot be -1 (submitted at "), ends_at(line)));
   line = __LINE__ + 1;
-  EXPECT_THAT(whole_message<InvalidArgument>([&] {
-                static_cast<void>(gecon(runtime, Norm::Max, zero, Pivots(detail::TileGrid{40, 40, tile}), 1.0));
-              }),
-              ends_at(line));
+  auto const of_max = [&] { static_cast<void>(gecon(runtime, Norm::Max, zero, Pivots({40, 40, tile}), 1.0)); };
+  EXPECT_THAT(whole_message<InvalidArgument>(of_max), ends_at(line));
 }
 
 TEST_P(ApiFailures, OfStepsOfAnEstimateNameTheEstimate) {
   int const line = __LINE__ + 1;
-  auto const estimate = [&] {
-    static_cast<void>(gecon(runtime, Norm::One, zero, Pivots(detail::TileGrid{8, 8, 8}), 1.0));
-  };
+  auto const estimate = [&] { static_cast<void>(gecon(runtime, Norm::One, zero, Pivots({8, 8, 8}), 1.0)); };
   EXPECT_THAT(
       whole_message<InvalidArgument>(estimate),
       AllOf(StartsWith("gecon: the pivots of a matrix of 8 x 8 do not fit A 'covariance' (40 x 40"), ends_at(line)));
