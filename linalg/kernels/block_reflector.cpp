@@ -1,0 +1,114 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/detail/linalg/kernels/block_reflector.hpp>
+#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/kernels/stored_tile.hpp>
+
+namespace granary::kernels {
+namespace {
+
+// W, or W^H: `order` numbers for each line of C.
+template <class T>
+struct ReflectorProducts {
+  Side side;
+  bool by_rows;  // C is row-major
+  T* data;
+  int order, lines;
+
+  // The memory has W^H if H is on the left, W if it is on the right.
+  [[nodiscard]] bool turned() const { return (side == Side::Left) == by_rows; }
+  // The memory as an operand of products: V's columns are on its left, or, by rows, on its right.
+  [[nodiscard]] detail::TileView<T> operand() const {
+    return by_rows ? detail::TileView<T>{data, lines, order, order, detail::TileLayout::RowMajor}
+                   : detail::TileView<T>{data, order, lines, order, detail::TileLayout::ColumnMajor};
+  }
+  // The memory, or its conjugate if `turned`, as the first `count` rows (right: columns) of what is added to C.
+  [[nodiscard]] detail::TileView<T> in_form_of_c(int count) const {
+    return side == Side::Left ? detail::TileView<T>{data, count, lines, order, detail::TileLayout::ColumnMajor}
+                              : detail::TileView<T>{data, lines, count, order, detail::TileLayout::RowMajor};
+  }
+  [[nodiscard]] int rows_in(detail::TileView<T> const& c) const { return side == Side::Left ? c.rows : c.cols; }
+
+  // W := C; if C has fewer rows, followed by zeros.
+  void load(detail::TileView<T> const& c) const {
+    if (rows_in(c) < order) set(MatrixPart::All, T(0), T(0), operand());
+    copy<T, T>(MatrixPart::All, turned(), c, in_form_of_c(rows_in(c)));
+  }
+  // W := W + alpha C, or C := C + alpha W.
+  void add_from(detail::TileView<T> const& c) const {
+    conjugated([&] { add<T>(MatrixPart::All, T(1), c, T(1), in_form_of_c(rows_in(c))); });
+  }
+  void subtract_from(detail::TileView<T> const& c) const {
+    conjugated([&] { add<T>(MatrixPart::All, T(-1), in_form_of_c(rows_in(c)), T(1), c); });
+  }
+
+  // W += V^H C (right: C V), in either form.
+  void add_product(detail::TileView<T const> const& v, detail::TileView<T> const& c) const {
+    bool const left = side == Side::Left;
+    if (by_rows) return gemm<T>(left ? Op::ConjTrans : Op::NoTrans, Op::NoTrans, T(1), c, v, T(1), operand());
+    gemm<T>(Op::ConjTrans, left ? Op::NoTrans : Op::ConjTrans, T(1), v, c, T(1), operand());
+  }
+  // C -= V W (right: W V^H).
+  void subtract_product(detail::TileView<T const> const& v, detail::TileView<T> const& c) const {
+    Op const op = turned() ? Op::ConjTrans : Op::NoTrans;
+    if (side == Side::Left) return gemm<T>(Op::NoTrans, op, T(-1), v, operand(), T(1), c);
+    gemm<T>(op, Op::ConjTrans, T(-1), operand(), v, T(1), c);
+  }
+  // The memory times a triangle, in place.
+  void multiply_by(Uplo uplo, Op op, Diag diag, detail::TileView<T const> const& triangle) const {
+    trmm<T>(by_rows ? Side::Right : Side::Left, uplo, op, diag, T(1), triangle, operand());
+  }
+
+ private:
+  template <class Function>
+  void conjugated(Function const& function) const {
+    bool const needed = detail::is_complex<T> && turned();
+    Block<T> const memory{data, order, lines, order};
+    if (needed) conjugate_in_place(memory);
+    function();
+    if (needed) conjugate_in_place(memory);
+  }
+};
+
+}  // namespace
+
+template <class T>
+std::size_t BlockReflector<T>::workspace(int lines, int order) {
+  return (static_cast<std::size_t>(lines) + static_cast<std::size_t>(order)) * static_cast<std::size_t>(order);
+}
+
+template <class T>
+void BlockReflector<T>::apply(ReflectorRows<T> const& rows, T* workspace) const {
+  bool const has_identity = rows.beside_identity.data != nullptr, has_triangle = rows.triangle.data != nullptr;
+  auto const& c = has_identity ? rows.beside_identity : rows.beside_triangle;
+  int const order = t.cols, lines = side == Side::Left ? c.cols : c.rows;
+  if (order == 0 || lines == 0) return;
+  ReflectorProducts<T> const w{side, row_major(c), workspace, order, lines};
+  // T in the layout of C.
+  auto triangle = t;
+  if (t.layout != c.layout) {
+    detail::TileView<T> const copied{workspace + static_cast<std::ptrdiff_t>(order) * lines, order, order, order,
+                                     c.layout};
+    copy<T, T>(MatrixPart::Upper, false, t, copied);
+    triangle = copied;
+  }
+  Op const of_c = w.by_rows ? Op::NoTrans : Op::ConjTrans, of_w = w.by_rows ? Op::ConjTrans : Op::NoTrans;
+  Diag const diag = rows.uplo == Uplo::Lower ? Diag::Unit : Diag::NonUnit;
+
+  w.load(has_triangle ? rows.beside_triangle : rows.beside_identity);
+  if (has_triangle) w.multiply_by(rows.uplo, of_c, diag, rows.triangle);
+  if (has_triangle && has_identity) w.add_from(rows.beside_identity);
+  if (rows.rectangle.rows > 0) w.add_product(rows.rectangle, rows.beside_rectangle);
+  w.multiply_by(Uplo::Upper, adjoint != w.turned() ? Op::ConjTrans : Op::NoTrans, Diag::NonUnit, triangle);
+  if (has_identity) w.subtract_from(rows.beside_identity);
+  if (rows.rectangle.rows > 0) w.subtract_product(rows.rectangle, rows.beside_rectangle);
+  if (!has_triangle) return;
+  w.multiply_by(rows.uplo, of_w, diag, rows.triangle);
+  w.subtract_from(rows.beside_triangle);
+}
+
+template struct BlockReflector<float>;
+template struct BlockReflector<double>;
+template struct BlockReflector<Kokkos::complex<float>>;
+template struct BlockReflector<Kokkos::complex<double>>;
+
+}  // namespace granary::kernels
