@@ -33,7 +33,7 @@ struct ReflectorProducts {
     if (rows_in(c) < order) set(MatrixPart::All, T(0), T(0), operand());
     copy<T, T>(MatrixPart::All, turned(), c, in_form_of_c(rows_in(c)));
   }
-  // W := W + alpha C, or C := C + alpha W.
+  // W += C, and C -= W.
   void add_from(detail::TileView<T> const& c) const {
     conjugated([&] { add<T>(MatrixPart::All, T(1), c, T(1), in_form_of_c(rows_in(c))); });
   }

@@ -8,31 +8,33 @@
 
 namespace granary::kernels {
 
-/// V, and the rows of C (if H is on the right: its columns) that its rows act on. Up to three kinds of rows, of which
-/// the first or the last are there; views that are null are not.
+/// The rows of V, and those of C (if H is on the right: its columns) that they act on. V has an identity, a triangle,
+/// or both, and may have a rectangle. Views of what it does not have are null.
 template <class T>
 struct ReflectorRows {
-  detail::TileView<T> beside_identity{};
+  detail::TileView<T> beside_identity{};  ///< the identity itself is not stored
 
   detail::TileView<T const> rectangle{};
   detail::TileView<T> beside_rectangle{};
 
-  /// Lower with ones on the diagonal that are not stored, or upper. Nothing else of it is read. It is square; if C has
-  /// fewer rows, the last rows of the triangle are zero.
+  /// Lower with ones on its diagonal, which are not read, or upper with any diagonal. It is square; if C has fewer rows
+  /// beside it, the last rows of the triangle are zero.
   Uplo uplo = Uplo::Upper;
   detail::TileView<T const> triangle{};
   detail::TileView<T> beside_triangle{};
 };
 
-/// A product of reflectors H = I - V T V^H, or its adjoint I - V T^H V^H, with an upper triangle T, below which nothing
-/// is read: C := H C or C H.
+/// C := H C (left) or C H (right) for a block of reflectors H = I - V T V^H, or for its adjoint I - V T^H V^H. Below
+/// the diagonal of T nothing is read.
 ///
-/// As Algorithm 2 of the Hierarchical paper, W := V^H C, and then C -= V (T W), by GEMM where V is a rectangle. That
-/// algorithm, for GPUs, multiplies by T with GEMM too. On hosts TRMM is the faster one, and works in place: with tiles
-/// of 512 and triangles of 64, TSMQR takes 2 % less time, and half the workspace.
+/// The products are those of Algorithm 2 of the Hierarchical paper: W := V^H C, then C := C - V (T W), with GEMM for
+/// the rectangle of V. For GPUs, that algorithm also multiplies by T with GEMM. On hosts TRMM is faster, because it has
+/// half the flops; and since it works in place, W is the only workspace. With tiles of 512 and T of order 64, TSMQR
+/// takes 2 % less time.
 ///
-/// The memory of W (right: W^H) is column-major if C is, and that of W^H (right: W) row-major if C is. Then no operand
-/// must be conjugated without being transposed, which no BLAS does, if V has the layout of C.
+/// W is stored column by column if C is column-major; if C is row-major, W^H is stored row by row (from the right: W^H
+/// and W). With these layouts, no operand must be conjugated without being transposed, for which BLAS has no flag,
+/// provided that V has the layout of C.
 template <class T>
 struct BlockReflector {
   Side side;

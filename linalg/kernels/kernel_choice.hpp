@@ -21,6 +21,7 @@
 ///   potrf                     LAPACK                                 the vendor's library (device/lane_blas.hpp)
 ///   trtri, lauum              portable/inverse.hpp on the BLAS       the same on the vendor's library
 ///   getrf_nopiv, getrf        lu_kernels.hpp, on gemm and trsm       device/lane_lu.hpp, on the vendor's library
+///   geqrt, tsqrt, ttqrt, ...  qr_kernels.hpp, on gemm and trmm       none
 ///   copy, set, add, norms     elementwise_kernels.hpp                portable/elementwise.hpp
 ///
 /// GEMM and the library's TRSM are chosen here, for all kernels on host tiles. The portable

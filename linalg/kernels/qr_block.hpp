@@ -12,11 +12,11 @@
 
 namespace granary::kernels {
 
-/// Where the vectors of a factorization are in their tile.
+/// The part of a tile that has the vectors of its factorization.
 enum class QrForm {
-  Whole,    ///< geqrt: below the diagonal, with ones on it that are not stored; R is in the same tile
-  Stacked,  ///< tsqrt: the whole tile
-  Stairs,   ///< ttqrt: the upper triangle or trapezoid
+  Whole,    ///< geqrt: below the diagonal; the ones on it are not stored, since R is in the same tile
+  Stacked,  ///< tsqrt: the whole tile, with an identity above it
+  Stairs,   ///< ttqrt: the upper triangle or trapezoid, with an identity above it
 };
 
 /// The number of reflectors of a rows x cols tile.
@@ -45,8 +45,8 @@ void for_inner_blocks(int count, int ib, bool forwards, Function const& function
   }
 }
 
-/// Columns [first, first + order) of a tile with vectors: how a panel is filled with them and read, and what a
-/// BlockReflector needs of them.
+/// Columns [first, first + order) of a tile of that form: copies them to a panel and back, and finds the rows of V that
+/// a BlockReflector needs.
 template <class T>
 struct QrBlock {
   using Value = std::remove_const_t<T>;
@@ -60,7 +60,7 @@ struct QrBlock {
     return {rows_above() + rows_of_stairs(), order, true, rows_above()};
   }
 
-  /// Fills a panel with the tile's columns and, unless these are Whole, with the triangle in `r`.
+  /// Fills a panel with these columns. Unless they are Whole, the panel also gets the triangle in `r`.
   void load(QrPanel<Value> const& panel, detail::TileView<Value> const& r) const {
     auto const vectors = tile_of(panel.vectors());
     if (form == QrForm::Stairs) set(MatrixPart::All, Value(0), Value(0), vectors);
@@ -78,8 +78,8 @@ struct QrBlock {
     copy<Value, Value>(MatrixPart::Upper, false, tile_of(panel.upper()), r);
   }
 
-  /// The rows of V and C for a BlockReflector. `beside_identity` is the part of C for the identity above V. `memory`
-  /// has room for order² entries.
+  /// The rows of V and C for a BlockReflector. `beside_identity` has the rows of C beside the identity. `memory` has
+  /// room for order² entries.
   [[nodiscard]] ReflectorRows<Value> rows(Side side, detail::TileView<Value> const& beside_identity,
                                           detail::TileView<Value> const& c, Value* memory) const {
     ReflectorRows<Value> found;
@@ -102,7 +102,7 @@ struct QrBlock {
   }
 
  private:
-  // Of stairs.
+  // Rows of Stairs: those above the block on the diagonal, and those of that block.
   [[nodiscard]] int rows_above() const { return std::min(first, tile.rows); }
   [[nodiscard]] int rows_of_stairs() const { return std::min(order, tile.rows - rows_above()); }
 
@@ -117,7 +117,7 @@ struct QrBlock {
     function(MatrixPart::Upper, sub(tile, rows_above(), first, rows_of_stairs(), order), rows_above());
   }
 
-  // The triangle in place, or, if it is a trapezoid, a copy with rows of zeros.
+  // The block on the diagonal, or, if it has fewer rows than columns, a copy of it with rows of zeros.
   [[nodiscard]] detail::TileView<Value const> stairs(Value* memory) const {
     auto const part = sub(tile, rows_above(), first, rows_of_stairs(), order);
     if (part.rows == order) return part;

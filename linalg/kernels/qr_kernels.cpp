@@ -86,14 +86,14 @@ void apply_to_stack(char const* kernel, QrForm form, Side side, Op op, detail::T
 }  // namespace
 
 template <class T>
-std::size_t factor_workspace(int rows, int cols, int ib) {
+std::size_t qr_factor_workspace(int rows, int cols, int ib) {
   int const order = std::min(ib, cols);
   return std::max(QrPanel<T>::workspace(rows, order),
                   2 * entries_of_square(order) + BlockReflector<T>::workspace(cols, order));
 }
 
 template <class T>
-std::size_t apply_workspace(int lines, int ib) {
+std::size_t qr_apply_workspace(int lines, int ib) {
   return entries_of_square(ib) + BlockReflector<T>::workspace(lines, ib);
 }
 
@@ -140,8 +140,8 @@ void ttmqr(Side side, Op op, detail::ConstTileView<T> v, detail::ConstTileView<T
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                               \
-  template std::size_t factor_workspace<T>(int, int, int);                                                   \
-  template std::size_t apply_workspace<T>(int, int);                                                         \
+  template std::size_t qr_factor_workspace<T>(int, int, int);                                                \
+  template std::size_t qr_apply_workspace<T>(int, int);                                                      \
   template void geqrt(detail::TileView<T>, detail::TileView<T>, std::add_pointer_t<T>);                      \
   template void unmqr(Side, Op, detail::TileView<T const>, detail::TileView<T const>, detail::TileView<T>,   \
                       std::add_pointer_t<T>);                                                                \

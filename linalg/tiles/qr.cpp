@@ -28,14 +28,14 @@ struct ApplyCall {
 template <class T>
 void run_geqrt(detail::KernelCall const& call) {
   auto const& p = parameters_of<FactorCall>(call);
-  std::vector<T> workspace(kernels::factor_workspace<T>(p.a.rows, p.a.cols, p.t.rows));
+  std::vector<T> workspace(kernels::qr_factor_workspace<T>(p.a.rows, p.a.cols, p.t.rows));
   kernels::geqrt(output_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.t), workspace.data());
 }
 
 template <class T>
 void run_unmqr(detail::KernelCall const& call) {
   auto const& p = parameters_of<ApplyCall>(call);
-  std::vector<T> workspace(kernels::apply_workspace<T>(p.c1.cols, p.t.rows));
+  std::vector<T> workspace(kernels::qr_apply_workspace<T>(p.c1.cols, p.t.rows));
   kernels::unmqr(Side::Left, p.op, input_tile<T>(call, 0, p.v), input_tile<T>(call, 1, p.t),
                  output_tile<T>(call, 2, p.c1), workspace.data());
 }
@@ -43,7 +43,7 @@ void run_unmqr(detail::KernelCall const& call) {
 template <class T, Lower lower>
 void run_stack_qrt(detail::KernelCall const& call) {
   auto const& p = parameters_of<FactorCall>(call);
-  std::vector<T> workspace(kernels::factor_workspace<T>(p.a.rows, p.a.cols, p.t.rows));
+  std::vector<T> workspace(kernels::qr_factor_workspace<T>(p.a.rows, p.a.cols, p.t.rows));
   auto const kernel = lower == Lower::Full ? kernels::tsqrt<T> : kernels::ttqrt<T>;
   kernel(output_tile<T>(call, 0, p.r), output_tile<T>(call, 1, p.a), output_tile<T>(call, 2, p.t), workspace.data());
 }
@@ -51,7 +51,7 @@ void run_stack_qrt(detail::KernelCall const& call) {
 template <class T, Lower lower>
 void run_stack_mqr(detail::KernelCall const& call) {
   auto const& p = parameters_of<ApplyCall>(call);
-  std::vector<T> workspace(kernels::apply_workspace<T>(p.c1.cols, p.t.rows));
+  std::vector<T> workspace(kernels::qr_apply_workspace<T>(p.c1.cols, p.t.rows));
   auto const kernel = lower == Lower::Full ? kernels::tsmqr<T> : kernels::ttmqr<T>;
   kernel(Side::Left, p.op, input_tile<T>(call, 0, p.v), input_tile<T>(call, 1, p.t), output_tile<T>(call, 2, p.c1),
          output_tile<T>(call, 3, p.c2), workspace.data());

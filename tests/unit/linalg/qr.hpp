@@ -95,7 +95,7 @@ class FactoredTiles {
         m_ib(ib),
         r(above() + (above() > 0 ? 2 : 0), cols, layout),
         a(rows, cols, layout),
-        t(ib, cols + 2, detail::TileLayout::ColumnMajor),
+        t(ib, cols + 2, layout),
         before(static_cast<std::uint64_t>(above() + rows), static_cast<std::uint64_t>(cols)) {
     r.fill(forbidden<T>());
     a.fill(forbidden<T>());
@@ -184,7 +184,7 @@ class FactoredTiles {
     return m_kind != QrKind::Stairs || i - above() <= j;
   }
   void factor() {
-    Workspace<T> workspace(kernels::factor_workspace<T>(m_rows, m_cols, m_ib));
+    Workspace<T> workspace(kernels::qr_factor_workspace<T>(m_rows, m_cols, m_ib));
     if (m_kind == QrKind::Whole) {
       kernels::geqrt(a.view(), t.view(), workspace.data());
     } else if (m_kind == QrKind::Stacked) {

@@ -128,7 +128,7 @@ struct AppliedTiles {
                                     });
   }
   void apply(Op op, FactoredTiles<T>& of, int ib) {
-    testing::Workspace<T> workspace(kernels::apply_workspace<T>(lines, ib));
+    testing::Workspace<T> workspace(kernels::qr_apply_workspace<T>(lines, ib));
     if (kind == QrKind::Whole) {
       kernels::unmqr(side, op, of.a.view(), of.t.view(), c2.view(), workspace.data());
     } else {
@@ -276,7 +276,7 @@ TYPED_TEST(QrKernels, EmptyTilesAreLeftAlone) {
     for (auto const& [rows, cols] : {std::pair{0, 0}, {0, 4}, {4, 0}}) {
       Tile<T> a(rows, cols, layout), t(3, 4, layout), none(4, 0, layout);
       testing::Workspace<T> workspace(
-          std::max(kernels::factor_workspace<T>(rows, cols, 3), kernels::apply_workspace<T>(4, 3)));
+          std::max(kernels::qr_factor_workspace<T>(rows, cols, 3), kernels::qr_apply_workspace<T>(4, 3)));
       kernels::geqrt(a.view(), t.view(), workspace.data());
       kernels::unmqr(Side::Left, Op::NoTrans, a.view(), t.view(), Tile<T>(rows, 4, layout).view(), workspace.data());
       kernels::unmqr(Side::Right, Op::NoTrans, a.view(), t.view(), Tile<T>(0, rows, layout).view(), workspace.data());
