@@ -127,8 +127,8 @@ template <class T>
 /// A(i, j) of the Hermitian matrix (symmetric if T is real) stored in that triangle.
 template <class T>
 [[nodiscard]] Exact<T> hermitian_entry(Uplo uplo, Tile<T>& a, int i, int j) {
-  if (i == j) return Exact<T>(real_part(exact(a(i, i))));
-  return in_triangle(uplo, i, j) ? exact(a(i, j)) : conjugate(exact(a(j, i)));
+  if (i == j) return Exact<T>(detail::real_part(exact(a(i, i))));
+  return in_triangle(uplo, i, j) ? exact(a(i, j)) : detail::conjugate(exact(a(j, i)));
 }
 
 /// |value - expected|; infinite if one is NaN.

@@ -95,7 +95,7 @@ class Hdf5Storage : public ::testing::Test {
   }
   void expect_entries(std::string const& name = "A.h5") {
     auto const source =
-        open_matrix_source(open_matrix_file(directory / name), side, MatrixPart::All, make_async_file_io());
+        open_matrix_source(open_matrix_file(directory / name), side, MatrixPart::All, detail::make_async_file_io());
     test::AlignedMemory memory(source->tile_bytes(0));
     test::read(*source, 0, memory);
     for (std::uint64_t k = 0; k < side * side; ++k) ASSERT_EQ(memory.as<double>()[k], entry(k / side, k % side));

@@ -195,9 +195,9 @@ TEST_F(MatrixMarket, EntriesThatCannotBeRead) {
 
 TEST_F(MatrixMarket, AComplexMatrixIsNotMadeReal) {
   auto const info = open_matrix_market(write("%%MatrixMarket matrix array complex general\n1 1\n1 2\n"));
-  NpySink sink(make_async_file_io(), directory / "B.npy", {1, 1, 1}, ScalarType::Float64);
+  NpySink sink(detail::make_async_file_io(), directory / "B.npy", {1, 1, 1}, ScalarType::Float64);
   EXPECT_THROW(read_matrix_market(info, sink, 1_MiB), InvalidArgument);
-  NpySink wide(make_async_file_io(), directory / "C.npy", {1, 2, 1}, ScalarType::Complex128);
+  NpySink wide(detail::make_async_file_io(), directory / "C.npy", {1, 2, 1}, ScalarType::Complex128);
   EXPECT_THROW(read_matrix_market(info, wide, 1_MiB), InvalidArgument);
 }
 

@@ -30,7 +30,7 @@ void expect_all_tiles(std::string const& spec, std::uint64_t tile, std::uint64_t
   ASSERT_EQ(info.scalar_type, scalar_type_of<T>);
   ASSERT_EQ(info.rows, rows);
   ASSERT_EQ(info.cols, cols);
-  auto const io = make_async_file_io();
+  auto const io = detail::make_async_file_io();
   auto const source = open_matrix_source(info, tile, MatrixPart::All, io);
   auto const& t = source->tiling();
   auto const slots = t.tile_rows() * t.tile_cols();
@@ -127,7 +127,7 @@ TEST_F(MatrixSourceTest, ADatasetThatWasNeverWrittenReadsAsItsFillValue) {
        {Hdf5Layout{.skip_writing = true}, Hdf5Layout{.chunk = {64, 64}, .skip_writing = true}}) {
     test::write_hdf5(directory / "A.h5", {n, n}, {}, layout);
     auto const source =
-        open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, make_async_file_io());
+        open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, detail::make_async_file_io());
     test::AlignedMemory memory(source->tile_bytes(4));
     memory.as<double>()[5] = 3;
     test::read(*source, 4, memory);
@@ -214,7 +214,7 @@ TEST_F(MatrixSourceTest, TilesOfNarrowMatricesAreAsLargeAsTheyAre) {
       test::write_npy(directory / "A.npy", rows, cols, entries(rows, cols), {.fortran = fortran});
       expect_all_tiles<double>(directory / "A.npy", 64, rows, cols);
       auto const source =
-          open_matrix_source(open_matrix_file(directory / "A.npy"), 64, MatrixPart::All, make_async_file_io());
+          open_matrix_source(open_matrix_file(directory / "A.npy"), 64, MatrixPart::All, detail::make_async_file_io());
       Bytes sum = 0;
       for (std::uint64_t slot = 0; slot < source->tiling().tile_rows() * source->tiling().tile_cols(); ++slot)
         sum += source->tile_bytes(slot);
@@ -228,7 +228,7 @@ TEST_F(MatrixSourceTest, NonFinitePartsOfComplexElements) {
   values[(7 * 30 + 21) * 2 + 1] = std::numeric_limits<double>::infinity();
   test::write_npy(directory / "A.npy", 20, 30, values, {.descriptor = "<c16"});
   auto const source =
-      open_matrix_source(open_matrix_file(directory / "A.npy"), 16, MatrixPart::All, make_async_file_io());
+      open_matrix_source(open_matrix_file(directory / "A.npy"), 16, MatrixPart::All, detail::make_async_file_io());
   EXPECT_NO_THROW(test::read(*source, 0, test::AlignedMemory(source->tile_bytes(0))));
   EXPECT_EQ(message_of<DataError>([&] { test::read(*source, 1, test::AlignedMemory(source->tile_bytes(1))); }),
             (directory / "A.npy") + " holds infinity at (7, 21)");
@@ -243,7 +243,7 @@ TEST_F(MatrixSourceTest, NonFiniteElementsAreNamedWithTheirPlace) {
   test::write_npy(directory / "A.npy", n, n, values, {.version = 1, .fortran = true});
   for (std::string const name : {"A.h5", "A.npy"}) {
     auto const info = open_matrix_file(directory / name);
-    auto const io = make_async_file_io();
+    auto const io = detail::make_async_file_io();
     auto const lower = open_matrix_source(info, 64, MatrixPart::Lower, io);
     auto const upper = open_matrix_source(info, 64, MatrixPart::Upper, io);
     auto const message = [&](detail::MatrixSource& source, std::uint64_t slot) {
@@ -260,7 +260,7 @@ TEST_F(MatrixSourceTest, NonFiniteElementsAreNamedWithTheirPlace) {
 TEST_F(MatrixSourceTest, IsReadOnlyAndKnowsItsSlots) {
   test::write_hdf5(directory / "A.h5", {n, n}, entries(n, n));
   auto const source =
-      open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, make_async_file_io());
+      open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, detail::make_async_file_io());
   test::AlignedMemory memory(source->tile_bytes(0));
   EXPECT_EQ(memory.size(), source->largest_tile_bytes());
   EXPECT_THROW(test::write(*source, 0, memory), InternalError);
@@ -272,7 +272,7 @@ TEST_F(MatrixSourceTest, IsReadOnlyAndKnowsItsSlots) {
 TEST_F(MatrixSourceTest, AFileThatShrinksWhileItIsReadIsAnError) {
   test::write_npy(directory / "A.npy", n, n, entries(n, n));
   auto const source =
-      open_matrix_source(open_matrix_file(directory / "A.npy"), 64, MatrixPart::All, make_async_file_io());
+      open_matrix_source(open_matrix_file(directory / "A.npy"), 64, MatrixPart::All, detail::make_async_file_io());
   std::filesystem::resize_file(directory / "A.npy", 100000);
   EXPECT_NO_THROW(test::read(*source, 0, test::AlignedMemory(source->tile_bytes(0))));
   EXPECT_THROW(test::read(*source, 8, test::AlignedMemory(source->tile_bytes(8))), IoError);

@@ -51,7 +51,7 @@ double tiled_cholesky(Uplo uplo, Rectangle<T> a, Rectangle<T> const& factor, std
   ResidualRun<T> run;
   RowMajorTiles<T> tiles(factor, tile);
   auto const tiled_a = testing::bind_rectangle(run.submitter, a, tile, part_of_a);
-  auto const tiled_l = tiles.bind(run.submitter, part_of(uplo), "L");
+  auto const tiled_l = tiles.bind(run.submitter, detail::part_of(uplo), "L");
   return run(a.rows, [&](TaskEmitter& tasks, detail::ResidualData const& results) {
     submit_potrf_residual(tasks, tiled_a, tiled_l, memory, results);
   });
@@ -102,7 +102,7 @@ TYPED_TEST(Residual, OfACholeskyFactorIsXpot01s) {
       wrong(uplo == Uplo::Lower ? n / 2 : 0, uplo == Uplo::Lower ? 0 : n / 2) += T(1);
       auto const direct_wrong = testing::cholesky_ratio(uplo, a, wrong);
       for (std::uint64_t const memory : {3, 12, 1000}) {
-        for (auto const part : {part_of(uplo), MatrixPart::All}) {
+        for (auto const part : {detail::part_of(uplo), MatrixPart::All}) {
           auto const bytes = this->tiles(memory, 16);
           EXPECT_EQ(tiled_cholesky(uplo, a, factor, 16, bytes, part), 0) << n;
           EXPECT_NEAR(tiled_cholesky(uplo, a, wrong, 16, bytes, part) / direct_wrong, 1, 1e-3) << n;
@@ -237,8 +237,9 @@ TYPED_TEST(Residual, OfASolutionWithAStoredTriangleIsThatOfTheHermitianMatrix) {
     auto const x = testing::random_eighths<T>(21, 11, 2);
     auto const b = testing::random_eighths<T>(21, 11, 3);
     auto const direct = testing::solve_ratio(Op::NoTrans, a, x, b);
-    EXPECT_NEAR(tiled_solve(Op::NoTrans, part_of(uplo), stored, x, b, 8, this->tiles(12, 8)) / direct, 1, 1e-3);
-    EXPECT_NEAR(tiled_solve(Op::ConjTrans, part_of(uplo), stored, x, b, 8, this->tiles(12, 8)) / direct, 1, 1e-3);
+    EXPECT_NEAR(tiled_solve(Op::NoTrans, detail::part_of(uplo), stored, x, b, 8, this->tiles(12, 8)) / direct, 1, 1e-3);
+    EXPECT_NEAR(tiled_solve(Op::ConjTrans, detail::part_of(uplo), stored, x, b, 8, this->tiles(12, 8)) / direct, 1,
+                1e-3);
   }
 }
 
@@ -285,7 +286,7 @@ class ResidualGraph : public ::testing::Test {
   template <class T = double>
   detail::TiledMatrix<T> matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile,
                                 MatrixPart part = MatrixPart::All) {
-    return make_temporary_matrix<T>(submitter, {rows, cols, tile}, part, "A");
+    return detail::make_temporary_matrix<T>(submitter, {rows, cols, tile}, part, "A");
   }
   ImmediateSubmitter submitter{false};
   TaskEmitter tasks{submitter};

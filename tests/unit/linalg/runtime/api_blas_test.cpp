@@ -121,7 +121,7 @@ TYPED_TEST(ApiBlas, Norms) {
     double largest = 0;
     for (std::uint64_t j = 0; j < 50; ++j) {
       double sum = 0;
-      for (std::uint64_t i = 0; i < 50; ++i) sum += static_cast<double>(modulus(matrix(i, j)));
+      for (std::uint64_t i = 0; i < 50; ++i) sum += static_cast<double>(detail::modulus(matrix(i, j)));
       largest = std::max(largest, sum);
     }
     return largest;
@@ -158,7 +158,7 @@ TYPED_TEST(ApiBlas, ElementwiseOperations) {
 
 TYPED_TEST(ApiBlas, CopyConvertsPrecision) {
   using T = TypeParam;
-  using Other = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+  using Other = std::conditional_t<detail::is_complex<T>, Kokkos::complex<double>, double>;
   auto const a = random_eighths<T>(50, 40);
   LeftView<Other> const wide("wide", 50, 40);
   LeftView<T> const back("back", 50, 40);
