@@ -78,8 +78,8 @@ class Field {
     if (double const value = number(); value >= least && value <= most) return value;
     refuse("it must be from " + shortest(least) + " to " + shortest(most));
   }
-  [[nodiscard]] double bandwidth() const { return from_to(least_bandwidth, most_bandwidth); }
-  [[nodiscard]] Duration latency() const { return from_seconds(from_to(0, seconds(most_latency))); }
+  [[nodiscard]] double bandwidth() const { return from_to(detail::least_bandwidth, detail::most_bandwidth); }
+  [[nodiscard]] Duration latency() const { return from_seconds(from_to(0, seconds(detail::most_latency))); }
   [[nodiscard]] double speed() const { return from_to(1, most_speed); }
   [[nodiscard]] std::uint64_t whole(std::uint64_t most, std::uint64_t least = 1) const {
     double const value = number();
@@ -118,7 +118,7 @@ class Field {
 };
 
 constexpr std::array<char const*, 3> node_kind_names{"host", "device", "disk"};
-constexpr std::array<char const*, worker_kinds> worker_kind_names{"cpu", "device"};
+constexpr std::array<char const*, detail::worker_kinds> worker_kind_names{"cpu", "device"};
 
 template <std::size_t N>
 std::size_t one_of(Field const& field, std::array<char const*, N> const& names) {
@@ -130,11 +130,12 @@ std::size_t one_of(Field const& field, std::array<char const*, N> const& names) 
 }
 
 void read_nodes(Field const& list, detail::Machine& machine) {
-  list.each(most_nodes, [&](Field const& node) {
+  list.each(detail::most_nodes, [&](Field const& node) {
     node.object({"name", "kind", "capacity"});
-    machine.add_node({.name = node["name"].new_name(machine.nodes),
-                      .kind = static_cast<detail::NodeKind>(one_of(node["kind"], node_kind_names)),
-                      .capacity = node.has("capacity") ? node["capacity"].whole(unbounded) : unbounded});
+    machine.add_node(
+        {.name = node["name"].new_name(machine.nodes),
+         .kind = static_cast<detail::NodeKind>(one_of(node["kind"], node_kind_names)),
+         .capacity = node.has("capacity") ? node["capacity"].whole(detail::unbounded) : detail::unbounded});
   });
 }
 
@@ -262,7 +263,7 @@ json machine_to_json(detail::Machine const& machine) {
   json workers = json::array();
   for (auto const& node : machine.nodes) {
     nodes.push_back({{"name", node.name}, {"kind", node_kind_names[static_cast<std::size_t>(node.kind)]}});
-    if (node.capacity != unbounded) nodes.back()["capacity"] = node.capacity;
+    if (node.capacity != detail::unbounded) nodes.back()["capacity"] = node.capacity;
   }
   for (auto const& bus : machine.buses) buses.push_back({{"name", bus.name}, {"bandwidth", bus.bandwidth}});
   for (auto const& link : machine.links) {

@@ -92,7 +92,7 @@ void PlatformEstimator::codelet_added(detail::CodeletId id, detail::Codelet cons
   auto const precision = precision_of(codelet, m_options.precision);
   detail::Random random(m_options.seed ^ stable_hash(codelet.name));
   auto const together = sharing();
-  for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
+  for (std::size_t kind = 0; kind < detail::worker_kinds; ++kind) {
     double const factor = 1 + m_options.error * (2 * random.uniform() - 1);
     std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> models;  // and how many share a device
     std::uint32_t known = 0;

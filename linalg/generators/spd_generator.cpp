@@ -19,7 +19,7 @@ void write_random_spd(std::string const& path, std::uint64_t n, std::uint64_t ti
   detail::MatrixSink sink(
       detail::make_async_file_io(), path,
       {.rows = n, .cols = n, .tile = tile, .scalar_type = type, .part = MatrixPart::All, .dataset = dataset});
-  copy_matrix(*source, sink, 2 * round_up(sink.largest_tile_bytes(), io_alignment));
+  copy_matrix(*source, sink, 2 * round_up(sink.largest_tile_bytes(), detail::io_alignment));
   sink.commit();
 }
 

@@ -8,6 +8,14 @@
 namespace granary::tiles {
 namespace {
 
+using detail::DeviceLane;
+using detail::input_tile;
+using detail::on_lane;
+using detail::output_tile;
+using detail::parameters_of;
+using detail::read;
+using detail::tile_codelet;
+
 // The parameters of a task, with operands in the order of its accesses.
 struct ElementwiseCall {
   MatrixPart part = MatrixPart::All;
@@ -126,7 +134,7 @@ template <class T>
 void add_column_squares(TaskEmitter& tasks, bool first, detail::TileRef const& a, detail::TileRef const& d) {
   tasks.emit(squares_codelet<T>,
              {read(a), detail::Access{d.data, first ? detail::AccessMode::Write : detail::AccessMode::ReadWrite}}, 0,
-             flops_of<T>(static_cast<double>(a.rows) * a.cols), SquaresCall{a.shape(), d.shape(), first});
+             detail::flops_of<T>(static_cast<double>(a.rows) * a.cols), SquaresCall{a.shape(), d.shape(), first});
 }
 
 #define GRANARY_INSTANTIATE(T, Other)                                                                             \
