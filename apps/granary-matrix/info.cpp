@@ -42,7 +42,7 @@ Json json_of(Line const& line) {
             {"rows", line.rows},
             {"cols", line.cols},
             {"type", name_of(line.type)},
-            {"bytes", matrix_bytes(line.name, line.rows, line.cols, line.type)},
+            {"bytes", detail::matrix_bytes(line.name, line.rows, line.cols, line.type)},
             {"dimensions", line.dimensions},
             {"arrangement", line.arrangement}};
   if (!line.columns.empty()) json["columns"] = line.columns;
@@ -58,7 +58,7 @@ std::string text_of(Line const& line) {
   auto const shape =
       line.dimensions == 1 ? fmt::format("vector of {}", line.rows) : fmt::format("{} x {}", line.rows, line.cols);
   return fmt::format("{}: {} {}, {}, {}{}\n", line.name, shape, name_of(line.type),
-                     format_bytes(matrix_bytes(line.name, line.rows, line.cols, line.type)), line.arrangement,
+                     format_bytes(detail::matrix_bytes(line.name, line.rows, line.cols, line.type)), line.arrangement,
                      names_of(line.columns));
 }
 

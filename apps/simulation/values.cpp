@@ -166,7 +166,7 @@ detail::Network parse_network(std::string_view text, detail::Network const& othe
   network.bandwidth = static_cast<double>(parse_bytes(rate.substr(0, rate.size() - 2)));
   if (colon == std::string_view::npos) return network;
   auto const latency = seconds_in(text.substr(colon + 1));
-  if (!latency || *latency > seconds(most_latency)) refuse();
+  if (!latency || *latency > seconds(detail::most_latency)) refuse();
   network.latency = from_seconds(*latency);
   return network;
 }
