@@ -3,10 +3,33 @@
 #include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/detail/linalg/kernels/stored_tile.hpp>
 
+#include <algorithm>
+
 namespace granary::kernels {
 namespace {
 
-// W, or W^H: `order` numbers for each line of C.
+// Calls function(w, c) for each entry of W and the one of C in its place. If the layouts differ, works in strips, whose
+// cache lines serve several lines of C.
+template <class T, class Function>
+void for_each_in_place(detail::TileView<T> const& w, detail::TileView<T> const& c, Function const& function) {
+  bool const by_rows = row_major(c), same = row_major(w) == by_rows;
+  int const lines = by_rows ? c.rows : c.cols, length = by_rows ? c.cols : c.rows, strip = same ? length : 16;
+  for (int first = 0; first < length; first += strip) {
+    int const count = std::min(strip, length - first);
+    for (int line = 0; line < lines; ++line) {
+      T* const in_c = c.data + static_cast<std::ptrdiff_t>(line) * c.ld + first;
+      if (same) {
+        T* const in_w = w.data + static_cast<std::ptrdiff_t>(line) * w.ld;
+        for (int i = 0; i < count; ++i) function(in_w[i], in_c[i]);
+      } else {
+        T* const in_w = w.data + line + static_cast<std::ptrdiff_t>(first) * w.ld;
+        for (int i = 0; i < count; ++i) function(in_w[static_cast<std::ptrdiff_t>(i) * w.ld], in_c[i]);
+      }
+    }
+  }
+}
+
+// W = V^H C (left) or C V (right), or W^H: `order` numbers for each line of C.
 template <class T>
 struct ReflectorProducts {
   Side side;
@@ -14,15 +37,15 @@ struct ReflectorProducts {
   T* data;
   int order, lines;
 
-  // The memory has W^H if H is on the left, W if it is on the right.
+  // The memory has W^H.
   [[nodiscard]] bool turned() const { return (side == Side::Left) == by_rows; }
-  // The memory as an operand of products: V's columns are on its left, or, by rows, on its right.
+  // The memory in the layout of C, as an operand of products.
   [[nodiscard]] detail::TileView<T> operand() const {
     return by_rows ? detail::TileView<T>{data, lines, order, order, detail::TileLayout::RowMajor}
                    : detail::TileView<T>{data, order, lines, order, detail::TileLayout::ColumnMajor};
   }
-  // The memory, or its conjugate if `turned`, as the first `count` rows (right: columns) of what is added to C.
-  [[nodiscard]] detail::TileView<T> in_form_of_c(int count) const {
+  // The first `count` rows (right: columns) of W; their conjugates if `turned`.
+  [[nodiscard]] detail::TileView<T> part_of_w(int count) const {
     return side == Side::Left ? detail::TileView<T>{data, count, lines, order, detail::TileLayout::ColumnMajor}
                               : detail::TileView<T>{data, lines, count, order, detail::TileLayout::RowMajor};
   }
@@ -31,17 +54,18 @@ struct ReflectorProducts {
   // W := C; if C has fewer rows, followed by zeros.
   void load(detail::TileView<T> const& c) const {
     if (rows_in(c) < order) set(MatrixPart::All, T(0), T(0), operand());
-    copy<T, T>(MatrixPart::All, turned(), c, in_form_of_c(rows_in(c)));
+    copy<T, T>(MatrixPart::All, turned(), c, part_of_w(rows_in(c)));
   }
-  // W += C, and C -= W.
   void add_from(detail::TileView<T> const& c) const {
-    conjugated([&] { add<T>(MatrixPart::All, T(1), c, T(1), in_form_of_c(rows_in(c))); });
+    for_each_in_place(part_of_w(rows_in(c)), c,
+                      [turned = turned()](T& w, T const& x) { w += turned ? detail::conjugate(x) : x; });
   }
   void subtract_from(detail::TileView<T> const& c) const {
-    conjugated([&] { add<T>(MatrixPart::All, T(-1), in_form_of_c(rows_in(c)), T(1), c); });
+    for_each_in_place(part_of_w(rows_in(c)), c,
+                      [turned = turned()](T const& w, T& x) { x -= turned ? detail::conjugate(w) : w; });
   }
 
-  // W += V^H C (right: C V), in either form.
+  // W += V^H C (right: C V).
   void add_product(detail::TileView<T const> const& v, detail::TileView<T> const& c) const {
     bool const left = side == Side::Left;
     if (by_rows) return gemm<T>(left ? Op::ConjTrans : Op::NoTrans, Op::NoTrans, T(1), c, v, T(1), operand());
@@ -53,19 +77,9 @@ struct ReflectorProducts {
     if (side == Side::Left) return gemm<T>(Op::NoTrans, op, T(-1), v, operand(), T(1), c);
     gemm<T>(op, Op::ConjTrans, T(-1), operand(), v, T(1), c);
   }
-  // The memory times a triangle, in place.
+  // Multiplies the memory by a triangle, in place.
   void multiply_by(Uplo uplo, Op op, Diag diag, detail::TileView<T const> const& triangle) const {
     trmm<T>(by_rows ? Side::Right : Side::Left, uplo, op, diag, T(1), triangle, operand());
-  }
-
- private:
-  template <class Function>
-  void conjugated(Function const& function) const {
-    bool const needed = detail::is_complex<T> && turned();
-    Block<T> const memory{data, order, lines, order};
-    if (needed) conjugate_in_place(memory);
-    function();
-    if (needed) conjugate_in_place(memory);
   }
 };
 

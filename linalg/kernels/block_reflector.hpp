@@ -32,9 +32,9 @@ struct ReflectorRows {
 /// half the flops; and since it works in place, W is the only workspace. With tiles of 512 and T of order 64, TSMQR
 /// takes 2 % less time.
 ///
-/// W is stored column by column if C is column-major; if C is row-major, W^H is stored row by row (from the right: W^H
-/// and W). With these layouts, no operand must be conjugated without being transposed, for which BLAS has no flag,
-/// provided that V has the layout of C.
+/// W = V^H C (right: C V) has the layout of C. It is stored as it is if H is on the left of a column-major C, or on the
+/// right of a row-major one; otherwise W^H is stored. Then no operand must be conjugated without being transposed, for
+/// which BLAS has no flag, provided that V has the layout of C.
 template <class T>
 struct BlockReflector {
   Side side;

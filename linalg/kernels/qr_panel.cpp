@@ -36,9 +36,9 @@ template <class T>
 
 template <class T>
 [[nodiscard]] T* aligned_for_vectors(T* p) {
-  constexpr std::uintptr_t line = ColumnSweeps<T>::bytes;
-  auto const address = reinterpret_cast<std::uintptr_t>(p);
-  return reinterpret_cast<T*>((address + line - 1) / line * line);
+  constexpr std::uintptr_t vector = ColumnSweeps<T>::bytes;
+  auto const beyond = reinterpret_cast<std::uintptr_t>(p) % vector;
+  return beyond == 0 ? p : reinterpret_cast<T*>(reinterpret_cast<std::byte*>(p) + (vector - beyond));
 }
 
 [[nodiscard]] std::ptrdiff_t entries_of_block(int order) { return static_cast<std::ptrdiff_t>(order) * order; }

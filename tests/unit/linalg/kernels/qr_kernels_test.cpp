@@ -259,14 +259,17 @@ TYPED_TEST(QrKernels, ColumnsWithoutEntriesBelowTheDiagonalHaveNoReflector) {
   });
 }
 
-TYPED_TEST(QrKernels, NaNSpreadsToTheRightOnly) {
+TYPED_TEST(QrKernels, NaNAndInfinitySpreadToTheRightOnly) {
   using T = TypeParam;
+  using R = RealOf<T>;
   for (auto const kind : testing::every_qr_kind) {
-    auto values = random_values<T>({20, 20, 4});
-    for (std::uint64_t i = 0; i < 40; ++i) values(i, 10) = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
-    FactoredTiles<T> tiles(kind, 20, 20, 4, TileLayout::ColumnMajor, values);
-    auto const r = tiles.upper();
-    for (std::uint64_t j = 0; j < 20; ++j) EXPECT_EQ(is_finite(r(j, j)), j < 10) << j;
+    for (R const bad : {std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity()}) {
+      auto values = random_values<T>({20, 20, 4});
+      for (std::uint64_t i = 0; i < 40; ++i) values(i, 10) = T(bad);
+      FactoredTiles<T> tiles(kind, 20, 20, 4, TileLayout::ColumnMajor, values);
+      auto const r = tiles.upper();
+      for (std::uint64_t j = 0; j < 20; ++j) EXPECT_EQ(is_finite(r(j, j)), j < 10) << j;
+    }
   }
 }
 
@@ -310,6 +313,8 @@ TYPED_TEST(QrKernels, RefuseOperandsThatDoNotMatch) {
   };
   sizes(unmqr(Side::Left, tile(3, 4)), "unmqr", "V 4x3, T 2x3 and C 3x4");
   sizes(unmqr(Side::Right, tile(4, 3)), "unmqr", "V 4x3, T 2x3 and C 4x3");
+  sizes([&] { kernels::unmqr(Side::Left, Op::NoTrans, tile(4, 3), tile(2, 2), tile(4, 4), work); }, "unmqr",
+        "V 4x3, T 2x2 and C 4x4");
   auto const tsmqr = [&](Side side, TileView<T> const& c1, TileView<T> const& c2) {
     return [&, side, c1, c2] { kernels::tsmqr(side, Op::NoTrans, tile(4, 3), tile(2, 3), c1, c2, work); };
   };
