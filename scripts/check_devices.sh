@@ -53,14 +53,14 @@ stand_in() {
   mkdir -p "$work/sources/$1/granary/detail/core/backends"
   cat >"$work/sources/$1/granary/detail/core/backends/kokkos_compat.hpp" <<EOF
 #pragma once
-namespace granary {
+namespace granary::detail {
 struct DeviceExecutionSpace {
   ${1}Stream_t stream;
   ${1}Stream_t ${1}_stream() const { return stream; }
   int ${1}_device() const { return 0; }
 };
 inline DeviceExecutionSpace make_device_instance(${1}Stream_t stream) { return {stream}; }
-}  // namespace granary
+}  // namespace granary::detail
 EOF
 }
 
