@@ -30,9 +30,6 @@ class SignalWatch;
 class Submitter;
 namespace detail {
 struct EngineStatistics;
-}  // namespace detail
-
-namespace detail {
 
 class AsyncFileIo;
 class Engine;
