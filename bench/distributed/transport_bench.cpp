@@ -17,6 +17,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 using Clock = std::chrono::steady_clock;
 
 constexpr int window = 8;  // messages under way, as MpiWireOptions::sends

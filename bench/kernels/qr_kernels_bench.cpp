@@ -8,6 +8,7 @@
 
 #include <granary/detail/core/backends/blas_library.hpp>
 #include <granary/detail/core/backends/blas_threads.hpp>
+#include <granary/detail/linalg/kernels/processor_time.hpp>
 #include <granary/detail/linalg/kernels/qr_kernels.hpp>
 
 #include <CLI/CLI.hpp>
@@ -16,10 +17,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <ctime>
+#include <cstddef>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,12 +83,6 @@ struct Options {
   std::string csv;
 };
 
-[[nodiscard]] double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 // Seconds of a call: the shortest mean of some calls in a row, after one that is not measured.
 template <class Call>
 [[nodiscard]] double shortest(int repeats, Call const& call) {
@@ -97,9 +90,9 @@ template <class Call>
   double best = 1e9;
   for (int r = 0; r < repeats; ++r) {
     int calls = 0;
-    double const begin = thread_seconds();
+    double const begin = processor_seconds();
     double passed = 0;
-    for (; passed < 0.03; passed = thread_seconds() - begin, ++calls) call();
+    for (; passed < 0.03; passed = processor_seconds() - begin, ++calls) call();
     best = std::min(best, passed / calls);
   }
   return best;
@@ -164,16 +157,14 @@ struct Tiles {
 };
 
 template <class T>
-void measure(Options const& options, int n, int ib, TileLayout layout, std::FILE* csv) {
+void measure(Options const& options, int n, int ib, TileLayout layout, bench::CsvFile& csv) {
   Tiles<T> tiles(n, ib, layout);
   double const cube = flops_per_fma<T> / 2 * n * n * n * 1e-9;
   double const copies = shortest(options.repeats, [&] { tiles.reset(tiles.full); });
   std::string const shape = layout == TileLayout::RowMajor ? "row" : "column";
   auto const print = [&](std::string const& library, std::string const& kernel, double gflops) {
     fmt::print("  {} {:5.1f}", kernel, gflops);
-    if (csv != nullptr) {
-      fmt::print(csv, "{},{},{},{},{},{},{:.1f}\n", precision_letter<T>, n, ib, shape, library, kernel, gflops);
-    }
+    csv.add(fmt::format("{},{},{},{},{},{},{:.1f}\n", precision_letter<T>, n, ib, shape, library, kernel, gflops));
   };
   auto const print_all = [&](std::string const& library, auto const& call) {
     for (auto const& [kernel, flops] : kernels_and_flops) {
@@ -191,7 +182,7 @@ void measure(Options const& options, int n, int ib, TileLayout layout, std::FILE
   print_all("lapack", [&](char const* kernel) { tiles.call_lapack(kernel); });
 }
 
-void measure_all(Options const& options, std::FILE* csv) {
+void measure_all(Options const& options, bench::CsvFile& csv) {
   for (char const precision : options.precisions) {
     for (int const n : options.tiles) {
       for (int const ib : options.inner_blocks) {
@@ -221,14 +212,9 @@ int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos;
   return bench::exit_status("qr_kernels_bench", [&] {
     set_blas_threads(1);
-    std::FILE* const csv = options.csv.empty() ? nullptr : std::fopen(options.csv.c_str(), "w");
-    if (!options.csv.empty() && csv == nullptr) throw std::runtime_error("cannot write " + options.csv);
-    fmt::print("{}\n", find_blas_library().text);
-    if (csv != nullptr) {
-      fmt::print(csv, "{}\n# {}\nprecision,tile,ib,layout,library,kernel,gflops\n", bench::machine_line(),
-                 find_blas_library().text);
-    }
+    auto const blas = find_blas_library().text;
+    fmt::print("{}\n", blas);
+    bench::CsvFile csv(options.csv, "# " + blas + "\nprecision,tile,ib,layout,library,kernel,gflops\n");
     measure_all(options, csv);
-    if (csv != nullptr) std::fclose(csv);
   });
 }

@@ -11,6 +11,7 @@
 #include <granary/detail/core/backends/blas_library.hpp>
 #include <granary/detail/core/backends/blas_threads.hpp>
 #include <granary/detail/linalg/kernels/blas.hpp>
+#include <granary/detail/linalg/kernels/processor_time.hpp>
 #include <granary/detail/linalg/kernels/tile_kernels.hpp>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +23,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <map>
 #include <stdexcept>
@@ -93,13 +93,6 @@ void copy_tile(TileView<T> from, TileView<T> to) {
   }
 }
 
-/// CPU time of the calling thread.
-[[nodiscard]] double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 /// Flops of one kernel on an m x n result with inner dimension k; trsm's and potrf's triangle has order n.
 [[nodiscard]] double flops_of(std::string const& kernel, double m, double n, double k) {
   if (kernel == "gemm") {
@@ -160,7 +153,7 @@ class KernelTimer {
     if (kernel == "potrf" || solves) {
       copy_tile(kernel == "potrf" ? l : a, c);
     }
-    double const begin = thread_seconds();
+    double const begin = processor_seconds();
     if (kernel == "gemm") {
       kernels::gemm(Op::NoTrans, Op::Trans, T(-1), a, other, T(1), c);
     } else if (kernel == "syrk") {
@@ -174,7 +167,7 @@ class KernelTimer {
     } else if (kernels::potrf(Uplo::Lower, c) != 0) {
       throw std::runtime_error("the benchmark's tile is not positive definite");
     }
-    return thread_seconds() - begin;
+    return processor_seconds() - begin;
   }
 
   int m_order;
@@ -192,11 +185,11 @@ template <class T>
   }
   set_blas_threads(threads);
   auto const begin = std::chrono::steady_clock::now();
-  double const cpu_begin = thread_seconds();
+  double const cpu_begin = processor_seconds();
   if (blas::potrf(Uplo::Lower, n, a.data(), n) != 0) {
     throw std::runtime_error("the benchmark's matrix is not positive definite");
   }
-  double const cpu = thread_seconds() - cpu_begin;
+  double const cpu = processor_seconds() - cpu_begin;
   std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - begin;
   set_blas_threads(1);
   return flops_of("potrf", n, n, n) / (threads == 1 ? cpu : elapsed.count()) / 1e9;

@@ -25,6 +25,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 using bench::median;
 using Points = Kokkos::View<double*, Kokkos::HostSpace>;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;

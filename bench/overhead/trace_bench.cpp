@@ -2,6 +2,7 @@
 // Cost of recording a trace in the planner, per task: processor time of simulations of empty tasks with and without the
 // recorder, alternating. The engine's recorder does the same work in the same places.
 #include <granary/detail/core/model/estimator.hpp>
+#include <granary/detail/linalg/kernels/processor_time.hpp>
 #include <granary/detail/policies/registry.hpp>
 #include <granary/detail/simulator/simulator.hpp>
 
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <ctime>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,12 +21,7 @@
 namespace {
 
 using namespace granary;
-
-double processor_seconds() {
-  std::timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+using namespace granary::detail;
 
 void no_kernel(KernelCall const&) {}
 

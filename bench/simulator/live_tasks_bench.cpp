@@ -18,6 +18,7 @@
 namespace {
 
 using namespace granary;
+using namespace granary::detail;
 
 constexpr std::uint64_t tile = 512;
 constexpr Bytes tile_bytes = tile * tile * sizeof(double);
