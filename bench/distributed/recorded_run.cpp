@@ -198,7 +198,7 @@ RecordedRun record(ClusterCase const& problem) {
         own.options.observers.push_back(recorders.back().get());
         return own;
       });
-  auto const priorities = library_cholesky_priorities(problem.tiles);
+  auto const priorities = workloads::library_cholesky_priorities(problem.tiles);
   workloads::PrioritySubmitter submitter(cluster, priorities);
   workloads::TiledCholesky({.tiles = problem.tiles, .tile = problem.tile}).submit(submitter, {host, true});
   auto const report = cluster.run();

@@ -26,7 +26,7 @@ constexpr int steps = 2;
 // Copies of the space along a path of the tree, at most about this many: each has all variables and constraints.
 constexpr unsigned copies_of_a_path = 64;
 
-Duration::rep slowest(ListProblem const& problem, std::uint32_t task) {
+Duration::rep slowest(search::ListProblem const& problem, std::uint32_t task) {
   Duration::rep time = 0;
   for (std::size_t c = 0; c < problem.classes().size(); ++c) time = std::max(time, problem.time(task, c));
   return time;
@@ -41,7 +41,7 @@ struct Model {
   bool possible = true;    // false: no schedule can be so short
 };
 
-Model model_of(ListProblem const& problem, ConstraintOptions const& options) {
+Model model_of(search::ListProblem const& problem, ConstraintOptions const& options) {
   Model model;
   Duration::rep horizon = 0;
   for (std::uint32_t task = 0; task < problem.tasks(); ++task) horizon += slowest(problem, task);
@@ -80,7 +80,7 @@ Model model_of(ListProblem const& problem, ConstraintOptions const& options) {
 
 class ScheduleSpace final : public Gecode::IntMinimizeSpace {
  public:
-  ScheduleSpace(ListProblem const& problem, Model const& model)
+  ScheduleSpace(search::ListProblem const& problem, Model const& model)
       : m_starts(*this, model.data.tasks, 0, model.horizon),
         m_on(*this, model.data.tasks * model.data.classes, 0, 1),
         m_makespan(*this, 0, model.horizon) {
@@ -107,8 +107,8 @@ class ScheduleSpace final : public Gecode::IntMinimizeSpace {
   Gecode::Space* copy() override { return new ScheduleSpace(*this); }
   [[nodiscard]] Gecode::IntVar cost() const override { return m_makespan; }
 
-  [[nodiscard]] ListPlan plan(ConstraintData const& data) const {
-    ListPlan plan;
+  [[nodiscard]] search::ListPlan plan(ConstraintData const& data) const {
+    search::ListPlan plan;
     for (int task = 0; task < data.tasks; ++task) {
       plan.priorities.push_back(-static_cast<double>(m_starts[task].val()));
       int c = 0;
@@ -205,7 +205,7 @@ class Limit final : public Gecode::Search::Stop {
 };
 
 // Of the schedule in which the workers of a class start its tasks in the order of the plan.
-Duration makespan_in_order(ListProblem const& problem, ListPlan const& plan) {
+Duration makespan_in_order(search::ListProblem const& problem, search::ListPlan const& plan) {
   std::vector<std::uint32_t> order(problem.tasks());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t task) { return plan.priorities[task]; });
@@ -227,7 +227,7 @@ Duration makespan_in_order(ListProblem const& problem, ListPlan const& plan) {
 
 bool have_constraint_search() { return true; }
 
-ConstraintResult constraint_search(ListProblem const& problem, ConstraintOptions const& options) {
+ConstraintResult constraint_search(search::ListProblem const& problem, ConstraintOptions const& options) {
   if (!options.limit.time && !options.limit.evaluations)
     throw InvalidArgument("a search needs a limit of time or of evaluations");
   if (problem.tasks() == 0) throw InvalidArgument("a search needs a graph with tasks");
