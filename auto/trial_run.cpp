@@ -189,7 +189,7 @@ std::unique_ptr<TrialRun> TrialRuns::start(Candidate const& policies, std::uint6
   auto const& tasks = parts.tasks;
   SimulatorOptions options;
   options.planner.depth = tasks.depth();
-  options.booking.policy = BookingPolicy::None;
+  options.booking.policy = BookingOptions::Policy::None;
   try {
     auto run = std::make_unique<TrialRun::Implementation>(
         parts, make_policies(policies.scheduler, policies.eviction, seed), options);

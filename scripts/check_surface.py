@@ -11,7 +11,7 @@ from check_headers import closure, file_of, front_door
 # Count: (limit of today, what we want).
 LIMITS = {
     "types in namespace granary, in all installed headers": (120, 120),
-    "types in namespace granary, shown by granary.hpp": (39, 40),
+    "types in namespace granary, shown by granary.hpp": (36, 40),
     "functions of Runtime": (45, 45),
     "lines of Runtime's class": (250, 250),
     "friends of Runtime": (0, 0),

@@ -41,7 +41,7 @@ struct RunFigures {
   std::vector<DeviceFigures> devices = {};
   Bytes device_memory = 0;  ///< limit per device, including the workspace of its lanes
   unsigned device_lanes = 0;
-  DeviceTraffic traffic = {};
+  RuntimeFigures::DeviceTraffic traffic = {};
   // With several processes, figures are sums. The limit holds for each; the peak and the time are the largest.
   Bytes bytes_sent = 0;
   std::uint32_t processes = 1;

@@ -182,7 +182,7 @@ void take_booking(BookingOptions& booking, Texts const& texts) {
     if (text.empty()) return;
     threshold = parse_bytes(text);
     if (threshold == 0) throw InvalidArgument(fmt::format("{} is {}; it must be above zero", option, text));
-    if (booking.policy == BookingPolicy::None)
+    if (booking.policy == BookingOptions::Policy::None)
       throw InvalidArgument(fmt::format("{} is for submission that sleeps, not for --booking none", option));
   };
   take("--booking-sleep", texts.booking_sleep, booking.sleep);

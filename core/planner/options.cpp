@@ -7,9 +7,11 @@
 namespace granary {
 
 BookingOptions booking_named(std::string_view name) {
-  for (auto const policy : {BookingPolicy::Ours, BookingPolicy::Paper, BookingPolicy::None}) {
+  for (auto const policy :
+       {BookingOptions::Policy::Ours, BookingOptions::Policy::Paper, BookingOptions::Policy::None}) {
     if (name == name_of(policy)) return {.policy = policy};
-    for (auto const estimate : {BookingEstimate::Bold, BookingEstimate::Factor, BookingEstimate::Safe}) {
+    for (auto const estimate :
+         {BookingOptions::Estimate::Bold, BookingOptions::Estimate::Factor, BookingOptions::Estimate::Safe}) {
       if (name == std::string(name_of(policy)) + ":" + std::string(name_of(estimate)))
         return {.policy = policy, .estimate = estimate};
     }

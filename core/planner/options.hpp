@@ -34,30 +34,23 @@ struct GRANARY_EXPORT PlannerOptions {
 
 }  // namespace detail
 
-/// How long memory stays booked for submitted tasks: docs/design.md, "Submission sleeps".
-enum class BookingPolicy : std::uint8_t {
-  Ours,   ///< values of other processes: while submitted tasks read them, since an evicted one can be fetched again
-  Paper,  ///< until they are forgotten, as in (Memory, IV-B), where what was received stays in memory
-  None,   ///< submission never sleeps
-};
-[[nodiscard]] constexpr std::string_view name_of(BookingPolicy policy) {
-  constexpr std::string_view names[] = {"ours", "paper", "none"};
-  return names[static_cast<std::size_t>(policy)];
-}
-/// The size that is booked for data of this process whose values differ in size (Memory, V-C).
-enum class BookingEstimate : std::uint8_t {
-  Bold,    ///< the present size: what they grow later has to be free then
-  Factor,  ///< twice the size that was expected at first
-  Safe,    ///< the largest size
-};
-[[nodiscard]] constexpr std::string_view name_of(BookingEstimate estimate) {
-  constexpr std::string_view names[] = {"bold", "factor", "safe"};
-  return names[static_cast<std::size_t>(estimate)];
-}
 /// When submission sleeps, and when it wakes.
 struct GRANARY_EXPORT BookingOptions {
-  BookingPolicy policy = BookingPolicy::Ours;
-  BookingEstimate estimate = BookingEstimate::Bold;
+  /// How long memory stays booked for submitted tasks: docs/design.md, "Submission sleeps".
+  enum class Policy : std::uint8_t {
+    Ours,   ///< values of other processes: while submitted tasks read them, since an evicted one can be fetched again
+    Paper,  ///< until they are forgotten, as in (Memory, IV-B), where what was received stays in memory
+    None,   ///< submission never sleeps
+  };
+  /// The size that is booked for data of this process whose values differ in size (Memory, V-C).
+  enum class Estimate : std::uint8_t {
+    Bold,    ///< the present size: what they grow later has to be free then
+    Factor,  ///< twice the size that was expected at first
+    Safe,    ///< the largest size
+  };
+
+  Policy policy = Policy::Ours;
+  Estimate estimate = Estimate::Bold;
   /// Submission sleeps when the next task could book bytes beyond this. 0: when more bytes are booked than the host's
   /// memory has without its reserve and without the largest footprint of a task so far.
   Bytes sleep = 0;
@@ -67,6 +60,15 @@ struct GRANARY_EXPORT BookingOptions {
   /// 0: any number.
   std::uint64_t max_live_tasks = 0;
 };
+
+[[nodiscard]] constexpr std::string_view name_of(BookingOptions::Policy policy) {
+  constexpr std::string_view names[] = {"ours", "paper", "none"};
+  return names[static_cast<std::size_t>(policy)];
+}
+[[nodiscard]] constexpr std::string_view name_of(BookingOptions::Estimate estimate) {
+  constexpr std::string_view names[] = {"bold", "factor", "safe"};
+  return names[static_cast<std::size_t>(estimate)];
+}
 
 /// The options with the policy and the estimate of that name: "ours", "paper" or "none", and after a colon "bold",
 /// "factor" or "safe", as in "paper:safe". Throws InvalidArgument for any other text.

@@ -26,7 +26,7 @@ class GRANARY_EXPORT DeprecatedCalls {
   [[deprecated("use figures().devices")]] [[nodiscard]] std::vector<DeviceFigures> devices() const {
     return figures().devices;
   }
-  [[deprecated("use figures().device_traffic")]] [[nodiscard]] DeviceTraffic device_traffic() const {
+  [[deprecated("use figures().device_traffic")]] [[nodiscard]] RuntimeFigures::DeviceTraffic device_traffic() const {
     return figures().device_traffic;
   }
   [[deprecated("data are prefetched to host_node() or device_node(d)")]] [[nodiscard]] static NodeId disk_node() {

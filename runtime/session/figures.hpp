@@ -19,15 +19,15 @@ struct GRANARY_EXPORT DeviceFigures {
   std::uint64_t tasks = 0;
 };
 
-/// Bytes moved over the links of devices.
-struct GRANARY_EXPORT DeviceTraffic {
-  Bytes from_host = 0;
-  Bytes to_host = 0;
-  Bytes between = 0;  ///< from one device to another directly
-};
-
 /// What a Runtime has used and moved so far; see Runtime::figures.
 struct GRANARY_EXPORT RuntimeFigures {
+  /// Bytes moved over the links of devices.
+  struct DeviceTraffic {
+    Bytes from_host = 0;
+    Bytes to_host = 0;
+    Bytes between = 0;  ///< from one device to another directly
+  };
+
   Bytes host_memory_peak = 0;               ///< of the bytes in use under the memory limit
   Bytes bytes_read = 0;                     ///< from files: matrices and scratch
   Bytes bytes_written = 0;                  ///< to files

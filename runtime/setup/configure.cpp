@@ -211,7 +211,7 @@ RuntimeOptions configure(RuntimeOptions options) {
   fill_in(options.host_memory, "GRANARY_MEMORY");
   configure_live_tasks(options);
   fill_in(options.booking, "GRANARY_BOOKING", booking_named);
-  if (options.booking.empty()) options.booking = name_of(BookingPolicy::Ours);
+  if (options.booking.empty()) options.booking = name_of(BookingOptions::Policy::Ours);
   static_cast<void>(booking_named(options.booking));
   switch_off(options.bind_workers, "GRANARY_BIND");
   if (options.models.empty()) options.models = models_directory();

@@ -54,8 +54,9 @@ struct GRANARY_EXPORT RuntimeOptions {
   /// `submit` sleeps while this many submitted tasks have not ended (see Engine::submit), so that memory does not grow
   /// with the graph: GRANARY_MAX_LIVE_TASKS; 100,000, about 40 MB. Policies see only these tasks.
   std::uint64_t max_live_tasks = 0;
-  /// How long submitted tasks book memory: "ours", "paper" (BookingPolicy), or "none": `submit` never sleeps, whatever
-  /// `max_live_tasks` is; and what of data that grow, as "ours:safe" (BookingEstimate). GRANARY_BOOKING; "ours".
+  /// How long submitted tasks book memory: "ours", "paper" (BookingOptions::Policy), or "none": `submit` never sleeps,
+  /// whatever `max_live_tasks` is; and what of data that grow, as "ours:safe" (BookingOptions::Estimate).
+  /// GRANARY_BOOKING; "ours".
   std::string booking = {};
   std::uint64_t seed = 0;  ///< of the policies' random numbers
   /// Binds each worker's threads to its cores, which are of one NUMA domain, if there are enough; GRANARY_BIND=0 turns

@@ -14,7 +14,8 @@ using namespace detail;
 /// Any policy, with thresholds that are the default, one byte, or up to `most` bytes, and often few live tasks.
 inline BookingOptions draw_booking(Random& random, Bytes most) {
   BookingOptions drawn;
-  if (random.chance(0.4)) drawn.policy = random.chance(0.5) ? BookingPolicy::Paper : BookingPolicy::None;
+  if (random.chance(0.4))
+    drawn.policy = random.chance(0.5) ? BookingOptions::Policy::Paper : BookingOptions::Policy::None;
   if (random.chance(0.5)) drawn.sleep = random.chance(0.3) ? 1 : 1 + random.below(most);
   if (random.chance(0.3)) drawn.wakeup = 1 + random.below(drawn.sleep > 0 ? drawn.sleep : most);
   if (random.chance(0.4)) drawn.max_live_tasks = 1 + random.below(random.chance(0.5) ? 4 : 40);

@@ -23,7 +23,7 @@ Booking::Booking(PlannerContext& context, BookingOptions const& options, Movemen
       m_options(options),
       m_others(context.topology.peers()),
       m_host(context.topology.send_node()),
-      m_most_tasks(options.max_live_tasks == 0 || options.policy == BookingPolicy::None
+      m_most_tasks(options.max_live_tasks == 0 || options.policy == BookingOptions::Policy::None
                        ? std::numeric_limits<std::uint64_t>::max()
                        : options.max_live_tasks) {
   if (options.sleep > 0 && options.wakeup > options.sleep) {
@@ -99,7 +99,7 @@ bool Booking::is_own_outside(LiveTask const& task) const {
 bool Booking::books(DataId data, Datum const& datum) const {
   if (!may_book(datum)) return false;
   if (!datum.home.valid()) return datum.version > 0 && (datum.users > 0 || datum.value.made());
-  return datum.users > datum.writers || (m_options.policy == BookingPolicy::Paper && booked(data) > 0);
+  return datum.users > datum.writers || (m_options.policy == BookingOptions::Policy::Paper && booked(data) > 0);
 }
 
 // Nobody here knows the size of another process' value before it is announced (Memory, IV-C). Those of this one grow
@@ -108,11 +108,11 @@ Bytes Booking::booked_bytes(Datum const& datum) const {
   if (!datum.varies) return datum.bytes;
   if (datum.home.valid()) return datum.value.made() ? datum.bytes : datum.bound;
   switch (m_options.estimate) {
-    case BookingEstimate::Bold:
+    case BookingOptions::Estimate::Bold:
       return datum.bytes;
-    case BookingEstimate::Factor:
+    case BookingOptions::Estimate::Factor:
       return std::clamp(2 * datum.description.bytes, datum.bytes, datum.bound);
-    case BookingEstimate::Safe:
+    case BookingOptions::Estimate::Safe:
       break;
   }
   return datum.bound;
@@ -131,7 +131,7 @@ void Booking::update(DataId data, Datum const& datum) {
 }
 
 Bytes Booking::sleep() const {
-  if (m_options.policy == BookingPolicy::None) return unbounded;
+  if (m_options.policy == BookingOptions::Policy::None) return unbounded;
   if (m_options.sleep > 0) return m_options.sleep;
   if (!m_limited) return unbounded;
   Bytes memory = 0;

@@ -133,7 +133,7 @@ class ClusterPlayer {
  private:
   bool may_sleep() const {
     auto const& booking = m_case.booking;
-    return booking.policy != BookingPolicy::None && (booking.max_live_tasks > 0 || booking.sleep < unbounded);
+    return booking.policy != BookingOptions::Policy::None && (booking.max_live_tasks > 0 || booking.sleep < unbounded);
   }
 
   ClusterOptions options() const {

@@ -112,16 +112,16 @@ TEST(ClusterSimulator, BooksNoMoreThanTheThresholdAndOneTask) {
     Bytes most = 0;
     for (auto const& process : report.processes) {
       most = std::max(most, process.statistics.booking.peak);
-      EXPECT_EQ(process.statistics.booking.sleeps > 0, booking.policy != BookingPolicy::None);
-      EXPECT_EQ(process.submission_slept > Duration{0}, booking.policy != BookingPolicy::None);
+      EXPECT_EQ(process.statistics.booking.sleeps > 0, booking.policy != BookingOptions::Policy::None);
+      EXPECT_EQ(process.submission_slept > Duration{0}, booking.policy != BookingOptions::Policy::None);
     }
     return most;
   };
-  EXPECT_GT(peak({.policy = BookingPolicy::None}), 20 * tile);
-  for (auto const policy : {BookingPolicy::Ours, BookingPolicy::Paper}) {
+  EXPECT_GT(peak({.policy = BookingOptions::Policy::None}), 20 * tile);
+  for (auto const policy : {BookingOptions::Policy::Ours, BookingOptions::Policy::Paper}) {
     for (Bytes const tiles : {1U, 4U, 8U}) {
       Bytes const most = peak({.policy = policy, .sleep = tiles * tile});
-      EXPECT_TRUE(policy == BookingPolicy::Paper || most <= (tiles + 2) * tile) << most;
+      EXPECT_TRUE(policy == BookingOptions::Policy::Paper || most <= (tiles + 2) * tile) << most;
       EXPECT_GT(most, tiles * tile);
     }
   }

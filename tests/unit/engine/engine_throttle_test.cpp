@@ -201,7 +201,7 @@ TEST(EngineThrottle, RunsOneTaskAtATimeIfTooMuchStaysBooked) {
 
 TEST(EngineThrottle, WithoutBookingNothingSleeps) {
   close_gate();
-  HostAlone host({.policy = BookingPolicy::None, .sleep = 1, .max_live_tasks = 1});
+  HostAlone host({.policy = BookingOptions::Policy::None, .sleep = 1, .max_live_tasks = 1});
   host.submit(host.codelet("gate", wait_at_gate), {{host.temporary(), Write}});
   auto const set = host.codelet("set", set_to_one);
   for (int i = 0; i < 100; ++i) host.submit(set, {{host.temporary(), Write}});

@@ -126,8 +126,9 @@ TEST(Booking, ADatumThatAFailureTookIsNotBooked) {
 
 // Memory, IV-B.
 TEST(Booking, ValuesOfOtherProcessesAreBookedWhileTasksReadThemOrUntilTheyAreForgotten) {
-  for (auto const policy : {BookingPolicy::Ours, BookingPolicy::Paper, BookingPolicy::None}) {
-    bool const paper = policy == BookingPolicy::Paper;
+  for (auto const policy :
+       {BookingOptions::Policy::Ours, BookingOptions::Policy::Paper, BookingOptions::Policy::None}) {
+    bool const paper = policy == BookingOptions::Policy::Paper;
     BookingHand hand({.policy = policy});
     auto const [value, incoming_value] = hand.remote(100);
     EXPECT_EQ(hand.booked(), 0U) << "no task reads it";
@@ -226,7 +227,7 @@ TEST(Booking, SleepsWhileTooManyTasksLive) {
 }
 
 TEST(Booking, NoneLiftsEveryLimit) {
-  BookingHand hand({.policy = BookingPolicy::None, .sleep = 1, .max_live_tasks = 1});
+  BookingHand hand({.policy = BookingOptions::Policy::None, .sleep = 1, .max_live_tasks = 1});
   for (int i = 0; i < 3; ++i) hand.submit({write(hand.temporary("t", 100))});
   EXPECT_FALSE(hand.asleep());
   EXPECT_EQ(hand.booked(), 300U) << "it is only counted";
@@ -236,16 +237,16 @@ TEST(Booking, NoneLiftsEveryLimit) {
 TEST(Booking, BadOptionsAreRefused) {
   EXPECT_EQ(message_of<InvalidArgument>([] { BookingHand({.sleep = 100, .wakeup = 101}); }),
             "submission would wake when 101 bytes are booked, but sleeps only above 100 bytes");
-  EXPECT_EQ(booking_named("paper").policy, BookingPolicy::Paper);
-  EXPECT_EQ(booking_named("paper").estimate, BookingEstimate::Bold);
-  EXPECT_EQ(booking_named("ours:safe").policy, BookingPolicy::Ours);
-  EXPECT_EQ(booking_named("ours:safe").estimate, BookingEstimate::Safe);
+  EXPECT_EQ(booking_named("paper").policy, BookingOptions::Policy::Paper);
+  EXPECT_EQ(booking_named("paper").estimate, BookingOptions::Estimate::Bold);
+  EXPECT_EQ(booking_named("ours:safe").policy, BookingOptions::Policy::Ours);
+  EXPECT_EQ(booking_named("ours:safe").estimate, BookingOptions::Estimate::Safe);
   EXPECT_EQ(message_of<InvalidArgument>([] { static_cast<void>(booking_named("our")); }),
             "unknown booking 'our'; there are none, ours and paper, with :bold, :factor or :safe behind them");
 }
 
 // What is booked before the first value is known, for it, and for one of 90 bytes that grew.
-std::vector<Bytes> booked_for(BookingEstimate estimate) {
+std::vector<Bytes> booked_for(BookingOptions::Estimate estimate) {
   BookingHand hand({.estimate = estimate, .sleep = 300, .wakeup = 200});
   DataId const data = hand.add({.name = "x", .bytes = 40, .bound = 100});
   std::vector<Bytes> booked;
@@ -260,9 +261,9 @@ std::vector<Bytes> booked_for(BookingEstimate estimate) {
 }
 
 TEST(Booking, EstimatesDataThatGrow) {
-  EXPECT_THAT(booked_for(BookingEstimate::Bold), testing::ElementsAre(40, 30, 90));
-  EXPECT_THAT(booked_for(BookingEstimate::Factor), testing::ElementsAre(80, 80, 90));
-  EXPECT_THAT(booked_for(BookingEstimate::Safe), testing::ElementsAre(100, 100, 100));
+  EXPECT_THAT(booked_for(BookingOptions::Estimate::Bold), testing::ElementsAre(40, 30, 90));
+  EXPECT_THAT(booked_for(BookingOptions::Estimate::Factor), testing::ElementsAre(80, 80, 90));
+  EXPECT_THAT(booked_for(BookingOptions::Estimate::Safe), testing::ElementsAre(100, 100, 100));
 }
 
 TEST(Booking, TheSubmitterSleepsWhenDataGrow) {
