@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// qr_bench --rows M --cols N: QR by tiles of a View, in turns with LAPACK's geqrf on as many threads. A line of JSON:
-// medians over the repeats, ratios of each repeat, and ‖A - Q R‖ / (M ε ‖A‖) in the largest column.
+// qr_bench --rows M --cols N: QR by tiles of a View, or with --r-only its triangle alone (qr_r), in turns with LAPACK's
+// geqrf on as many threads. A line of JSON: medians over the repeats, ratios of each repeat, and ‖A - Q R‖ / (M ε ‖A‖)
+// in the largest column; with --r-only ‖|r_j| - |s_j|‖ / (M ε ‖s_j‖) for the columns s_j of LAPACK's triangle.
 #include "bench/support/measure.hpp"
 
 #include <granary/detail/core/backends/blas_library.hpp>
@@ -39,6 +40,7 @@ struct Bench {
   QrTree tree;
   std::string top = "binary";
   std::string scheduler = "auto";
+  bool r_only = false;
   int repeats = 5;
 };
 
@@ -63,6 +65,18 @@ double largest_change(Matrix const& a, Matrix const& b) {
     largest = std::max(largest, std::sqrt(difference / norm));
   }
   return largest;
+}
+
+// The signs of rows may differ.
+double difference_of_triangles(Matrix const& r, Matrix const& factors) {
+  Matrix const ours("|R|", r.extent(0), r.extent(1)), theirs("|R| of LAPACK", r.extent(0), r.extent(1));
+  for (std::size_t j = 0; j < r.extent(1); ++j) {
+    for (std::size_t i = 0; i <= j; ++i) {
+      ours(i, j) = std::abs(r(i, j));
+      theirs(i, j) = std::abs(factors(i, j));
+    }
+  }
+  return largest_change(ours, theirs) / (double(factors.extent(0)) * std::numeric_limits<double>::epsilon());
 }
 
 // Factors a copy of A, and multiplies Q with R again.
@@ -90,8 +104,15 @@ Measured measure_ours(Bench const& bench, Matrix const& a) {
   return measured;
 }
 
-double measure_lapack(Matrix const& a, std::size_t workers) {
-  Matrix const factors("A", a.extent(0), a.extent(1));
+// R alone.
+Measured measure_triangle(Bench const& bench, Matrix const& a, Matrix const& r) {
+  Runtime runtime({.scheduler = bench.scheduler, .devices = "none"});
+  Measured measured{.workers = runtime.statistics().workers.size()};
+  measured.seconds = seconds_of([&] { qr_r(runtime, a, r, bench.tile); });
+  return measured;
+}
+
+double measure_lapack(Matrix const& a, std::size_t workers, Matrix const& factors) {
   Kokkos::deep_copy(factors, a);
   int const m = static_cast<int>(a.extent(0)), n = static_cast<int>(a.extent(1)), asks = -1;
   std::vector<double> tau(static_cast<std::size_t>(std::min(m, n)));
@@ -113,12 +134,14 @@ nlohmann::ordered_json measure(Bench const& bench) {
   std::vector<double> ours, lapack, ratios;
   double residual = 0;
   std::size_t workers = 0;
+  Matrix const factors("A of LAPACK", bench.rows, bench.cols), triangle("R", bench.cols, bench.cols);
   for (int r = 0; r < bench.repeats; ++r) {
-    auto const measured = measure_ours(bench, a);
+    auto measured = bench.r_only ? measure_triangle(bench, a, triangle) : measure_ours(bench, a);
     workers = measured.workers;
-    residual = std::max(residual, measured.residual);
     ours.push_back(measured.seconds);
-    lapack.push_back(measure_lapack(a, workers));
+    lapack.push_back(measure_lapack(a, workers, factors));
+    if (bench.r_only) measured.residual = difference_of_triangles(triangle, factors);
+    residual = std::max(residual, measured.residual);
     ratios.push_back(lapack.back() / ours.back());
   }
   double const m = double(bench.rows), n = double(bench.cols), k = std::min(m, n);
@@ -130,6 +153,7 @@ nlohmann::ordered_json measure(Bench const& bench) {
           {"domain", bench.tree.domain},
           {"top", bench.top},
           {"scheduler", bench.scheduler},
+          {"r_only", bench.r_only},
           {"blas", find_blas_library().id()},
           {"workers", workers},
           {"gflops", flops / median(ours) * 1e-9},
@@ -150,6 +174,7 @@ int main(int argc, char** argv) {
   app.add_option("--domain", bench.tree.domain, "tile rows of a domain; 0: one domain");
   app.add_option("--top", bench.top, "tree over the domains: flat, binary or greedy")->check(CLI::IsMember(tops));
   app.add_option("--scheduler", bench.scheduler, "scheduler");
+  app.add_flag("--r-only", bench.r_only, "R alone, of a tall matrix");
   app.add_option("--repeat", bench.repeats, "repeats")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   return granary::bench::exit_status("qr_bench", [&] {

@@ -15,6 +15,7 @@
 #include <granary/detail/linalg/runtime/factor.hpp>
 #include <granary/detail/linalg/runtime/file_matrix.hpp>
 #include <granary/detail/linalg/runtime/inverse.hpp>
+#include <granary/detail/linalg/runtime/least_squares.hpp>
 #include <granary/detail/linalg/runtime/matrices.hpp>
 #include <granary/detail/linalg/runtime/mixed.hpp>
 #include <granary/detail/linalg/runtime/norm.hpp>

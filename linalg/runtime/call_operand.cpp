@@ -52,6 +52,11 @@ void require_square(std::string const& call, CallOperand const& operand) {
   if (operand.rows != operand.cols) throw InvalidArgument(call + ": " + describe(operand) + " is not square");
 }
 
+void require_tall(std::string const& call, CallOperand const& operand) {
+  if (operand.rows >= operand.cols) return;
+  throw InvalidArgument(call + ": " + describe(operand) + " has fewer rows than columns");
+}
+
 void require_part(std::string const& call, CallOperand const& operand, MatrixPart part) {
   if (operand.part == MatrixPart::All || operand.part == part) return;
   throw InvalidArgument(call + " needs " + name_of(part) + " of " + describe(operand) + ", which was opened with " +

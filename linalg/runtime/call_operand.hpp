@@ -51,6 +51,8 @@ struct GRANARY_EXPORT CallOperand {
 GRANARY_EXPORT void require_match(std::string const& call, bool match, std::span<CallOperand const> operands);
 /// Throws InvalidArgument unless the operand is square.
 GRANARY_EXPORT void require_square(std::string const& call, CallOperand const& operand);
+/// Throws InvalidArgument if the operand has fewer rows than columns.
+GRANARY_EXPORT void require_tall(std::string const& call, CallOperand const& operand);
 /// Throws InvalidArgument unless the operand stores `part`.
 GRANARY_EXPORT void require_part(std::string const& call, CallOperand const& operand, MatrixPart part);
 /// Throws InvalidArgument unless the operand has the number of rows of the factored matrix, whose pivots it is used

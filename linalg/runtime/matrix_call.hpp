@@ -165,6 +165,7 @@ class GRANARY_EXPORT MatrixCall {
 
   void require_match(bool match) const { detail::require_match(m_name, match, m_operands); }
   void require_square(std::size_t number) const { detail::require_square(m_name, m_operands[number]); }
+  void require_tall(std::size_t number) const { detail::require_tall(m_name, m_operands[number]); }
   void require_pivots(std::size_t number, TileGrid const& factored) const {
     detail::require_pivots(m_name, m_operands[number], factored);
   }
