@@ -44,7 +44,7 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
   if (options.output) check_output_name(*options.output, dataset);
   std::vector<std::string> files;
   for (auto const& input : inputs) {
-    if (input.file) files.push_back(input.file->path);
+    if (!input.is_generated()) files.push_back(input.path());
   }
   if (options.output) check_output(*options.output, files);
   if (options.json && !is_standard_output(*options.json)) {

@@ -61,7 +61,7 @@ Bytes parse_memory(std::string const& text) {
 CommandLine::CommandLine(std::string const& name, std::string const& description, RunOptions& options)
     : m_options(options), m_app(description, name) {}
 
-void CommandLine::add_run_options(std::string const& check) {
+void CommandLine::add_common_options() {
   auto& runtime = m_options.runtime;
   m_app.add_option(
       "--memory", m_memory,
@@ -71,10 +71,6 @@ void CommandLine::add_run_options(std::string const& check) {
                   "tile size (default: auto, which takes the input's chunk size, or what this machine is fastest with, "
                   "or 512; smaller if memory is small)")
       ->transform(whole_number(1, 32768, {chosen}));
-  m_app
-      .add_option("--inner-tile", m_inner_tile,
-                  "sub-tile size: large tasks may run as finer graphs of sub-tiles; off: they do not (default: auto)")
-      ->transform(whole_number(1, 32768, {chosen, off}));
   m_app.add_option("--scheduler", runtime.scheduler,
                    "scheduler (default: auto, which simulates several and takes the fastest)");
   m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the scheduler's own)");
@@ -100,13 +96,8 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_option("--scratch", runtime.scratch,
                    "directory for temporary data (default: OUTPUT's directory, else TMPDIR or /var/tmp)");
   m_app.add_option("--disk-bandwidth", m_rate, "limit the disk to this many bytes per second, e.g. 200MB/s");
-  m_app.add_option("--grid", m_grid,
-                   "ROWSxCOLUMNS: several processes (mpirun) own tiles as in this grid (default: as square as their "
-                   "number allows)");
-  m_app.add_flag("--left-looking", m_options.left_looking, "submit the tasks in left-looking order");
   m_app.add_flag("--float", m_options.single_precision, "generated matrices: single precision instead of double");
   m_app.add_flag("--complex", m_options.complex, "generated matrices: complex elements");
-  m_app.add_flag("--check", m_options.check, check);
   m_app.add_option("--json", m_options.json,
                    "write the summary as JSON to this file; -: to standard output instead of the text");
   m_app
@@ -128,6 +119,19 @@ void CommandLine::add_run_options(std::string const& check) {
       ->transform(whole_number(1));
   m_app.add_flag("--quiet", m_options.quiet, "print only errors");
   m_app.set_version_flag("--version", [] { return version_text(); });
+}
+
+void CommandLine::add_run_options(std::string const& check) {
+  add_common_options();
+  m_app
+      .add_option("--inner-tile", m_inner_tile,
+                  "sub-tile size: large tasks may run as finer graphs of sub-tiles; off: they do not (default: auto)")
+      ->transform(whole_number(1, 32768, {chosen, off}));
+  m_app.add_option("--grid", m_grid,
+                   "ROWSxCOLUMNS: several processes (mpirun) own tiles as in this grid (default: as square as their "
+                   "number allows)");
+  m_app.add_flag("--left-looking", m_options.left_looking, "submit the tasks in left-looking order");
+  m_app.add_flag("--check", m_options.check, check);
 }
 
 void CommandLine::add_device_options() {

@@ -20,7 +20,7 @@ inline constexpr char const* cores_per_worker_help =
 [[nodiscard]] Bytes parse_rate(std::string text);
 [[nodiscard]] Bytes parse_memory(std::string const& text);
 
-/// Options of every program that factors. Options that the user does not set are absent, or empty if Runtime has a
+/// Options of every program that runs tasks. Options that the user does not set are absent, or empty if Runtime has a
 /// default.
 struct RunOptions {
   std::optional<std::string> output;
@@ -47,7 +47,10 @@ class CommandLine {
   CommandLine(std::string const& name, std::string const& description, RunOptions& options);
 
   [[nodiscard]] CLI::App& app() { return m_app; }
-  /// Call it after adding the program's own arguments, so that help lists these first. `check` describes --check.
+  /// The options of all programs that run tasks. Call it after adding the program's own arguments, so that help lists
+  /// these first.
+  void add_common_options();
+  /// These, and the options of factorizations; `check` describes --check.
   void add_run_options(std::string const& check);
   /// Sets the options. Returns false after printing help or versions on request; throws InvalidArgument.
   [[nodiscard]] bool parse(int argc, char const* const* argv);

@@ -22,6 +22,11 @@ std::unique_ptr<detail::MatrixSource> MatrixInput::open(std::uint64_t tile, Matr
               : open_generated(generated, tile, type);
 }
 
+std::vector<std::string> MatrixInput::columns() const {
+  if (csv) return csv->columns;
+  return file ? file->columns : std::vector<std::string>{};
+}
+
 namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -32,6 +37,7 @@ MatrixInput generated_input(std::string const& name, ScalarType type) {
   static_cast<void>(array_bytes({generated.rows, generated.cols}, size_of(type)));
   return {.name = name,
           .file = std::nullopt,
+          .csv = std::nullopt,
           .generated = generated,
           .rows = generated.rows,
           .cols = generated.cols,
@@ -54,6 +60,7 @@ void check_generated(std::string const& name) {
 MatrixInput file_input(detail::MatrixFileInfo const& info) {
   return {.name = info.name(),
           .file = info,
+          .csv = std::nullopt,
           .generated = {},
           .rows = info.rows,
           .cols = info.cols,
@@ -77,6 +84,24 @@ MatrixInput find_matrix(std::string const& name, RunOptions const& options) {
   auto const complex = options.single_precision ? ScalarType::Complex64 : ScalarType::Complex128;
   return is_generated(name) ? generated_input(name, options.complex ? complex : real)
                             : file_input(open_matrix_file(name));
+}
+
+MatrixInput find_table(std::string const& name, RunOptions const& options, CsvOptions const& csv) {
+  if (!is_csv_name(name) && csv.separator == 0) {
+    if (csv.header) {
+      throw InvalidArgument("--header applies to CSV files, and the name of " + name +
+                            " does not end in .csv or .tsv: add --separator if it is one");
+    }
+    return find_matrix(name, options);
+  }
+  auto const info = open_csv(name, csv);
+  return {.name = name,
+          .file = std::nullopt,
+          .csv = info,
+          .generated = {},
+          .rows = info.rows,
+          .cols = info.cols(),
+          .type = ScalarType::Float64};
 }
 
 void require_square(MatrixInput const& input) {

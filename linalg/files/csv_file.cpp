@@ -10,6 +10,7 @@
 
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/printable.hpp>
+#include <granary/detail/linalg/files/column_selection.hpp>
 #include <granary/detail/linalg/files/csv_text.hpp>
 #include <granary/detail/linalg/files/matrix_file_info.hpp>
 #include <granary/detail/linalg/files/scalar_dispatch.hpp>
@@ -48,80 +49,6 @@ bool is_header(Names const& fields) {
   }
   return has_text;
 }
-
-// Chooses fields of a line.
-class Selection {
- public:
-  Selection(std::string const& path, Names const& names, std::uint64_t fields)
-      : m_path(path), m_names(names), m_fields(fields), m_chosen(fields, false) {}
-
-  void add(std::string const& column) {
-    auto const found = column.empty() ? m_names.end() : std::ranges::find(m_names, column);
-    if (found != m_names.end()) {
-      if (auto const other = std::find(found + 1, m_names.end(), column); other != m_names.end())
-        refuse_same(number(found), number(other));
-      return add(number(found), column);
-    }
-    auto const [first, last] = range_of(column);
-    for (auto field = first; field <= last; ++field) add(field, column);
-  }
-  void add_all() {
-    for (std::uint64_t field = 0; field < m_fields; ++field) add(field, {});
-  }
-  // The fields, with different names.
-  [[nodiscard]] std::vector<std::uint64_t> const& fields() const {
-    std::map<std::string_view, std::uint64_t> known;
-    for (auto const field : m_read) {
-      if (m_names.empty() || m_names[field].empty()) continue;
-      auto const [same, is_new] = known.try_emplace(m_names[field], field);
-      if (!is_new) refuse_same(same->second, field);
-    }
-    return m_read;
-  }
-
- private:
-  [[nodiscard]] std::uint64_t number(Names::const_iterator name) const {
-    return static_cast<std::uint64_t>(name - m_names.begin());
-  }
-  [[noreturn]] void refuse_same(std::uint64_t first, std::uint64_t second) const {
-    throw InvalidArgument("columns " + std::to_string(first + 1) + " and " + std::to_string(second + 1) + " of " +
-                          m_path + " have the same name '" + excerpt(m_names[first], longest_excerpt) +
-                          "': choose one of them by its number");
-  }
-  void add(std::uint64_t field, std::string const& column) {
-    if (m_chosen[field]) {
-      throw InvalidArgument("column " + std::to_string(field + 1) + " of " + m_path +
-                            " is chosen twice, the second time as '" + excerpt(column, longest_excerpt) + "'");
-    }
-    m_chosen[field] = true;
-    m_read.push_back(field);
-  }
-  // "3" or "3-5"; the result counts from 0.
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> range_of(std::string const& column) const {
-    auto const* const end = column.data() + column.size();
-    std::uint64_t first = 0;
-    auto parsed = std::from_chars(column.data(), end, first);
-    auto last = first;
-    if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == '-')
-      parsed = std::from_chars(parsed.ptr + 1, end, last);
-    if (parsed.ec == std::errc::invalid_argument || parsed.ptr != end) {
-      throw InvalidArgument(m_path + " has no column '" + excerpt(column, longest_excerpt) + "'; " +
-                            (m_names.empty() ? "it has no header, and columns 1 to " + std::to_string(m_fields)
-                                             : "it has " + excerpts(m_names, longest_excerpt)));
-    }
-    if (parsed.ec != std::errc{} || first == 0 || last > m_fields || first > last) {
-      throw InvalidArgument(m_path + " has columns 1 to " + std::to_string(m_fields) + ", not " +
-                            excerpt(column, longest_excerpt));
-    }
-    return {first - 1, last - 1};
-  }
-
-  std::string const& m_path;
-  Names const& m_names;
-  std::uint64_t m_fields;
-  std::vector<bool> m_chosen;
-  std::vector<std::uint64_t> m_read;
-};
 
 void require_extent(std::string const& path, std::uint64_t extent, std::string const& what) {
   if (extent <= detail::largest_extent) return;
@@ -243,10 +170,10 @@ CsvInfo open_csv(std::string const& path, CsvOptions const& options) {
   if (info.rows == 0) throw DataError(path + " has no rows below its header");
   require_extent(path, info.rows, "rows");
   auto const names = info.header ? first : Names{};
-  Selection selection(path, names, info.fields);
+  detail::ColumnSelection selection(path, names, info.fields);
   for (auto const& column : options.columns) selection.add(column);
-  if (options.columns.empty()) selection.add_all();
-  info.fields_read = selection.fields();
+  if (options.columns.empty()) selection.add_others();
+  info.fields_read = selection.columns();
   require_extent(path, info.cols(), "columns");
   if (info.header) {
     for (auto const field : info.fields_read) info.columns.push_back(names[field]);

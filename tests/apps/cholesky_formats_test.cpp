@@ -7,8 +7,6 @@
 
 namespace granary::cholesky_formats_test {
 
-using namespace detail;
-
 namespace {
 
 using ::testing::HasSubstr;

@@ -5,8 +5,6 @@
 
 namespace granary {
 
-using namespace detail;
-
 namespace {
 
 using ::testing::HasSubstr;

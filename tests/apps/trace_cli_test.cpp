@@ -10,8 +10,6 @@
 
 namespace granary {
 
-using namespace detail;
-
 namespace {
 
 using ::testing::Contains;

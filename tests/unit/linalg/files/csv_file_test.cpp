@@ -169,7 +169,7 @@ TEST_F(CsvFile, ColumnsAreChosenByNameAndNumber) {
   EXPECT_EQ(refused({"99999999999999999999"}), "A.csv has columns 1 to 4, not 99999999999999999999");
   EXPECT_EQ(refused({"x", "2"}), "column 2 of A.csv is chosen twice, the second time as '2'");
   EXPECT_EQ(refusal<InvalidArgument>("1,2\n", {.columns = {"x"}}),
-            "A.csv has no column 'x'; it has no header, and columns 1 to 2");
+            "A.csv has no column 'x'; its columns have no names but the numbers 1 to 2");
   std::string const same = "a,b,a\n1,2,3\n";
   auto const two = "columns 1 and 3 of A.csv have the same name 'a': choose one of them by its number";
   EXPECT_EQ(refusal<InvalidArgument>(same), two);
