@@ -24,7 +24,8 @@ namespace {
 
 bool ends_as_hdf5(std::string const& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
 
-// A name without an ending states no format.
+}  // namespace
+
 void check_output_name(std::string const& output, std::string const& dataset) {
   auto const file = output.substr(0, output.rfind(':'));
   if (file != output && ends_as_hdf5(file)) {
@@ -36,8 +37,6 @@ void check_output_name(std::string const& output, std::string const& dataset) {
       "the output " + output +
       " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
 }
-
-}  // namespace
 
 RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
                              std::string const& dataset) {

@@ -11,6 +11,10 @@
 
 namespace granary::app {
 
+/// Throws InvalidArgument unless this names an HDF5 file, which will hold `dataset`, without a dataset. A name without
+/// an ending states no format.
+void check_output_name(std::string const& output, std::string const& dataset);
+
 /// Checks the options before any work: outputs that are inputs or equal, missing directories, unknown policies, an
 /// output whose name states another format or a dataset. `dataset`: the dataset that the output will hold. Returns the
 /// runtime's options. Throws InvalidArgument.

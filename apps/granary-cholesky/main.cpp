@@ -5,7 +5,10 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "apps/common/check_options.hpp"
 #include "apps/common/planned_run.hpp"
 #include "apps/common/program.hpp"
 #include "apps/common/result_matrix.hpp"
@@ -20,6 +23,11 @@ struct Options : RunOptions {
   std::string input;
   bool upper = false;
   bool commuting = false;
+  bool logdet = false;
+  bool condition = false;
+  std::optional<std::string> inverse_diagonal;
+
+  [[nodiscard]] Uplo uplo() const { return upper ? Uplo::Upper : Uplo::Lower; }
 };
 
 struct Plan : RunPlan {
@@ -30,11 +38,15 @@ struct Plan : RunPlan {
   [[nodiscard]] Bytes io_bound(Bytes memory) const { return cholesky_io_bound(grid.rows, memory, size_of(a.type)); }
 };
 
+constexpr char const* inverse_dataset = "inverse_diagonal";
+
 std::string factor_name(Options const& options) { return options.upper ? "U" : "L"; }
 
+// `norm` gets the 1-norm of the matrix, if its condition is asked for.
 template <class T>
-void emit_factorization(Submitter& submitter, TiledMatrix<T> const& a, Plan const& plan) {
+void emit_factorization(Submitter& submitter, TiledMatrix<T> const& a, DataId norm, Plan const& plan) {
   TaskEmitter tasks(submitter);
+  if (plan.options.condition) submit_lanhe(tasks, Norm::One, a, norm);
   tasks.set_inner_tile(plan.inner_tile);
   potrf(tasks, a,
         {.order = plan.options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking,
@@ -43,7 +55,19 @@ void emit_factorization(Submitter& submitter, TiledMatrix<T> const& a, Plan cons
 
 void emit_dry(DryRun& dry, Plan const& plan) {
   with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
-    emit_factorization(dry, dry.matrix<T>(plan.grid, plan.part), plan);
+    emit_factorization(dry, dry.matrix<T>(plan.grid, plan.part), dry.in_place(8), plan);
+  });
+}
+
+// What is computed from the factor.
+void emit_dry_results(DryRun& dry, Plan const& plan) {
+  with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
+    TaskEmitter tasks(dry);
+    auto const factor = dry.matrix<T>(plan.grid, plan.part);
+    if (plan.options.logdet) submit_logdet(tasks, factor, dry.in_place(8));
+    auto const column = dry.matrix<T>({plan.grid.rows, 1, plan.grid.tile}, MatrixPart::All);
+    if (plan.options.condition) potrs(tasks, factor, column);
+    if (plan.options.inverse_diagonal) submit_inverse_diag(tasks, factor, column, task_memory(plan.runtime));
   });
 }
 
@@ -55,14 +79,34 @@ void emit_dry_check(DryRun& dry, Plan const& plan) {
   });
 }
 
+void check_results(Options const& options, MatrixInput const& input) {
+  if (processes() && (options.condition || options.inverse_diagonal)) {
+    throw InvalidArgument(
+        fmt::format("{} is for one process: leave it out", options.condition ? "--condition" : "--inverse-diagonal"));
+  }
+  if (!options.inverse_diagonal) return;
+  auto const& file = *options.inverse_diagonal;
+  check_output_name(file, inverse_dataset);
+  check_output(file, input.file ? std::vector{input.file->path} : std::vector<std::string>{});
+  for (auto const& other : {options.output, options.json, options.trace, options.report, options.save_schedule}) {
+    if (other && place_of(*other) == place_of(file))
+      throw InvalidArgument("the diagonal of the inverse cannot be written to " + file + ", which is another output");
+  }
+}
+
 Plan make_plan(Options const& options) {
   auto const input = find_matrix(options.input, options);
+  check_results(options, input);
   require_square(input);
   Plan plan{make_run_plan(options, {input}, options.upper ? MatrixPart::Upper : MatrixPart::Lower, factor_name(options),
                           TileKernels::Cholesky),
             options};
   require_space(plan, options.output, plan.bytes());
-  require_memory(plan, dry_run(plan, emit_dry, emit_dry_check));
+  auto need = dry_run(plan, emit_dry, emit_dry_check);
+  DryRun results;
+  emit_dry_results(results, plan);
+  need.cover(results.need());
+  require_memory(plan, need);
   return plan;
 }
 
@@ -109,15 +153,60 @@ void check(Plan const& plan, granary::app::Session& session, std::shared_ptr<Sto
 }
 
 template <class T>
+void write_inverse_diagonal(Plan const& plan, granary::app::Session& session, TiledMatrix<T> const& factor) {
+  auto& runtime = session.runtime();
+  auto const sink = granary::make_sink(runtime.session(), *plan.options.inverse_diagonal,
+                                       {.rows = plan.grid.rows,
+                                        .cols = 1,
+                                        .tile = plan.grid.tile,
+                                        .scalar_type = scalar_type_of<T>,
+                                        .part = MatrixPart::All,
+                                        .dataset = inverse_dataset,
+                                        .dimensions = 1});
+  auto column = add_file_matrix<T>(runtime.session(), {plan.grid.rows, 1, plan.grid.tile}, MatrixPart::All,
+                                   inverse_dataset, nullptr, sink);
+  TaskEmitter tasks(session.submitter());
+  submit_inverse_diag(tasks, factor, column, task_memory(plan.runtime));
+  column.release(session.submitter());
+  session.wait();
+  commit_sink(runtime.session(), *sink);
+}
+
+// What the options ask about the matrix, from its factor.
+template <class T>
+void add_results(Plan const& plan, granary::app::Session& session, TiledMatrix<T> const& factor, double norm,
+                 Report& report) {
+  if (plan.options.logdet) {
+    HostNumbers const logdet(session.runtime());
+    TaskEmitter tasks(session.submitter());
+    submit_logdet(tasks, factor, logdet.id());
+    session.wait();
+    double const value = logdet.values(session.runtime())[0];
+    report.line("log determinant", fmt::format("{:.15g}", value));
+    report.value("logdet", value);
+  }
+  if (plan.options.condition) {
+    RuntimeCall const runtime(session.runtime(), SourceLine{});  // messages name no line of the program
+    double const reciprocal = pocon(runtime, plan.options.uplo(), factor, static_cast<RealOf<T>>(norm));
+    report.line("condition", reciprocal > 0 ? fmt::format("{:.3g}, an estimate in the 1-norm", 1 / reciprocal)
+                                            : "singular to working precision");
+    report.value("reciprocal_condition", reciprocal);
+  }
+  if (plan.options.inverse_diagonal) write_inverse_diagonal(plan, session, factor);
+}
+
+template <class T>
 Report factor(Plan const& plan, granary::app::Session& session) {
   std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime());
   ResultMatrix<T> factor(session, plan.grid, plan.part, factor_name(plan.options), source);
+  HostNumbers const norm(session.runtime());
   auto const figures = session.run("factoring", plan.tasks, plan.flops(), [&] {
-    emit_factorization(session.submitter(), factor.tiles(), plan);
+    emit_factorization(session.submitter(), factor.tiles(), norm.id(), plan);
     session.wait();
   });
   auto report = make_report(plan, figures);
   session.note(report, operations_of(plan));
+  add_results(plan, session, factor.tiles(), plan.options.condition ? norm.values(session.runtime())[0] : 0, report);
   if (plan.check) check(plan, session, source, factor, report);
   factor.commit();
   return report;
@@ -135,6 +224,10 @@ void add_arguments(CommandLine& line, Options& options) {
   line.app().add_flag("--commuting", options.commuting,
                       "let the scheduler choose the order of the updates of a tile: with planned it moves a little "
                       "less, and the factor differs in rounding from run to run");
+  line.app().add_flag("--logdet", options.logdet, "print the logarithm of the determinant");
+  line.app().add_flag("--condition", options.condition, "print an estimate of the condition number in the 1-norm");
+  line.app().add_option("--inverse-diagonal", options.inverse_diagonal,
+                        "write the diagonal of the inverse, the variances of estimates, to this HDF5 file");
   line.add_run_options("measure the factor's residual, under the same memory limit");
 }
 
