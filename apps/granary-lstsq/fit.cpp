@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace granary::app {
 namespace {
@@ -45,8 +47,27 @@ void add_ridge(TileView<double> const& triangle, int predictors, bool intercept,
       workspace.data());
 }
 
-[[noreturn]] void refuse(Model const& model, RankDeficient const& error) {
-  auto const name = [&](std::uint64_t column) { return "'" + excerpt(model.predictors[column - 1], 60) + "'"; };
+// The triangle of the same rows without one column.
+Columns without_column(TileView<double const> const& triangle, int column) {
+  int const order = triangle.cols - 1;
+  Columns rest(order, order);
+  std::vector<double> workspace(kernels::fold_workspace<double>(order));
+  kernels::fold_rows<double>(
+      rest.view, triangle.rows,
+      [&](int first, TileView<double> slice) {
+        for (int j = 0; j < order; ++j) {
+          int const from = j < column ? j : j + 1;
+          for (int i = 0; i < slice.rows; ++i) slice(i, j) = first + i <= from ? triangle(first + i, from) : 0;
+        }
+      },
+      workspace.data());
+  return rest;
+}
+
+[[noreturn]] void refuse(Model const& model, std::vector<int> const& kept, RankDeficient const& error) {
+  auto const name = [&](std::uint64_t column) {
+    return "'" + excerpt(model.predictors[static_cast<std::size_t>(kept[column - 1])], 60) + "'";
+  };
   constexpr std::size_t most = 8;
   auto const& others = error.others();
   std::string what = "zero in every row";
@@ -56,8 +77,8 @@ void add_ridge(TileView<double> const& triangle, int predictors, bool intercept,
       what += (i == 0 ? "" : i + 1 == others.size() ? " and " : ", ") + name(others[i]);
     if (others.size() > most) what += fmt::format(" and {} others", others.size() - most);
   }
-  throw InvalidArgument(
-      fmt::format("the predictor {} is {}: leave it out, or add --ridge", name(error.column()), what));
+  throw InvalidArgument(fmt::format("the predictor {} is {}: leave it out, or add --drop-dependent or --ridge",
+                                    name(error.column()), what));
 }
 
 // The inverse of R, whose rows have the norms of the standard errors in units of σ.
@@ -78,9 +99,8 @@ std::string csv_field(std::string const& text) {
 
 }  // namespace
 
-Fit fit_model(Model const& model, std::uint64_t rows, double ridge, double tolerance, TileView<double> triangle) {
+Fit fit_model(Model const& model, std::uint64_t rows, FitOptions const& options, TileView<double> triangle) {
   auto const p = static_cast<int>(model.predictors.size()), k = static_cast<int>(model.responses.size());
-  Fit fit{.degrees_of_freedom = rows - model.predictors.size(), .condition = 0, .responses = {}};
   // The squares of a response about its mean are those below the first row, which has the share of the ones.
   int const first = model.intercept ? 1 : 0;
   std::vector<double> totals, sizes;
@@ -88,33 +108,47 @@ Fit fit_model(Model const& model, std::uint64_t rows, double ridge, double toler
     totals.push_back(norm_of(kernels::sub<double const>(triangle, first, p + c, p + c + 1 - first, 1)));
     sizes.push_back(norm_of(kernels::sub<double const>(triangle, 0, p + c, p + c + 1, 1)));
   }
-  if (ridge > 0) add_ridge(triangle, p, model.intercept, ridge);
-  Columns beta(p, k);
+  if (options.ridge > 0) add_ridge(triangle, p, model.intercept, options.ridge);
+  std::vector<int> kept(model.predictors.size());
+  std::iota(kept.begin(), kept.end(), 0);
+  Columns reduced(0, 0), beta(p, k);
+  auto upper = triangle;
   LeastSquares solution;
-  try {
-    solution = detail::solve_triangle<double>(triangle, tolerance, beta.view);
-  } catch (RankDeficient const& error) {
-    refuse(model, error);
+  for (bool solved = false; !solved;) {
+    try {
+      solution = detail::solve_triangle<double>(upper, options.tolerance, beta.view);
+      solved = true;
+    } catch (RankDeficient const& error) {
+      if (!options.drop_dependent || kept.size() == 1) refuse(model, kept, error);
+      auto const column = static_cast<int>(error.column()) - 1;
+      reduced = without_column(upper, column);
+      upper = reduced.view;
+      kept.erase(kept.begin() + column);
+      beta = Columns(static_cast<int>(kept.size()), k);
+    }
   }
-  fit.condition = solution.condition;
-  auto const inverse = inverse_of(kernels::sub<double const>(triangle, 0, 0, p, p));
+  int const order = static_cast<int>(kept.size());
+  Fit fit{.degrees_of_freedom = rows - kept.size(), .condition = solution.condition, .responses = {}};
+  auto const inverse = inverse_of(kernels::sub<double const>(upper, 0, 0, order, order));
   for (int c = 0; c < k; ++c) {
     ResponseFit response;
+    response.coefficients.assign(model.predictors.size(), std::numeric_limits<double>::quiet_NaN());
     double penalty = 0;
-    for (int j = 0; j < p; ++j) {
-      response.coefficients.push_back(beta.view(j, c));
+    for (int j = 0; j < order; ++j) {
+      response.coefficients[static_cast<std::size_t>(kept[static_cast<std::size_t>(j)])] = beta.view(j, c);
       if (j >= first) penalty += beta.view(j, c) * beta.view(j, c);
     }
     double const norm = solution.residual_norms[static_cast<std::size_t>(c)];
-    response.residual_norm = ridge > 0 ? std::sqrt(std::max(0.0, norm * norm - ridge * penalty)) : norm;
+    response.residual_norm = options.ridge > 0 ? std::sqrt(std::max(0.0, norm * norm - options.ridge * penalty)) : norm;
     double const total = totals[static_cast<std::size_t>(c)], part = response.residual_norm / total;
     // What is left of a constant column is rounding.
-    if (total > tolerance * sizes[static_cast<std::size_t>(c)]) response.r_squared = 1 - part * part;
-    if (ridge == 0 && fit.degrees_of_freedom > 0) {
+    if (total > options.tolerance * sizes[static_cast<std::size_t>(c)]) response.r_squared = 1 - part * part;
+    if (options.ridge == 0 && fit.degrees_of_freedom > 0) {
       response.standard_error = response.residual_norm / std::sqrt(static_cast<double>(fit.degrees_of_freedom));
-      for (int j = 0; j < p; ++j) {
-        response.standard_errors.push_back(*response.standard_error *
-                                           norm_of(kernels::sub<double const>(inverse.view, j, j, 1, p - j)));
+      response.standard_errors.assign(model.predictors.size(), std::numeric_limits<double>::quiet_NaN());
+      for (int j = 0; j < order; ++j) {
+        response.standard_errors[static_cast<std::size_t>(kept[static_cast<std::size_t>(j)])] =
+            *response.standard_error * norm_of(kernels::sub<double const>(inverse.view, j, j, 1, order - j));
       }
     }
     fit.responses.push_back(std::move(response));
@@ -132,8 +166,9 @@ void add_fit(Report& report, Model const& model, Fit const& fit) {
                                : fmt::format("{:>15}", "estimate"));
     for (std::size_t j = 0; j < std::min(most_lines, model.predictors.size()); ++j) {
       double const estimate = response.coefficients[j];
-      auto text = fmt::format("{:>15.8g}", estimate);
-      if (has_errors) {
+      bool const dropped = std::isnan(estimate);
+      auto text = dropped ? fmt::format("{:>15}", "dropped") : fmt::format("{:>15.8g}", estimate);
+      if (has_errors && !dropped) {
         double const error = response.standard_errors[j];
         text += fmt::format(" {:>12.4g} {:>10.4g}", error, estimate / error);
       }
@@ -170,10 +205,12 @@ std::string coefficients_as_csv(Model const& model, Fit const& fit) {
     auto const& response = fit.responses[c];
     for (std::size_t j = 0; j < model.predictors.size(); ++j) {
       double const estimate = response.coefficients[j];
-      text += fmt::format("{},{},{:.17g}", csv_field(model.responses[c]), csv_field(model.predictors[j]), estimate);
-      text += response.standard_errors.empty() ? ",,\n"
-                                               : fmt::format(",{:.17g},{:.17g}\n", response.standard_errors[j],
-                                                             estimate / response.standard_errors[j]);
+      text += csv_field(model.responses[c]) + "," + csv_field(model.predictors[j]) + ",";
+      if (!std::isnan(estimate)) text += fmt::format("{:.17g}", estimate);
+      text +=
+          response.standard_errors.empty() || std::isnan(estimate)
+              ? ",,\n"
+              : fmt::format(",{:.17g},{:.17g}\n", response.standard_errors[j], estimate / response.standard_errors[j]);
     }
   }
   return text;

@@ -15,8 +15,8 @@ namespace granary::app {
 
 /// The model of one response.
 struct ResponseFit {
-  std::vector<double> coefficients;
-  std::vector<double> standard_errors;  ///< empty with a ridge, and without degrees of freedom
+  std::vector<double> coefficients;     ///< NaN of predictors that were dropped
+  std::vector<double> standard_errors;  ///< likewise; empty with a ridge, and without degrees of freedom
   double residual_norm = 0;             ///< ‖y - X β‖₂, of weighted rows
   /// About the mean if there is an intercept, else about zero; none of a constant response.
   std::optional<double> r_squared = {};
@@ -30,10 +30,15 @@ struct Fit {
   std::vector<ResponseFit> responses;
 };
 
-/// Fits the model from the upper triangle of [X Y] = Q U, X with `rows` rows; adds λ ‖β‖² without the intercept if
-/// `ridge` is λ > 0. `tolerance`: rank_tolerance of the data's precision. The triangle is overwritten. Throws
-/// InvalidArgument, with the names of the columns, if a predictor depends on others; NotFinite.
-[[nodiscard]] Fit fit_model(Model const& model, std::uint64_t rows, double ridge, double tolerance,
+struct FitOptions {
+  double ridge = 0;             ///< λ of λ ‖β‖², without the intercept
+  bool drop_dependent = false;  ///< predictors that depend on those before them are left out
+  double tolerance = 0;         ///< rank_tolerance of the data's precision
+};
+
+/// Fits the model from the upper triangle of [X Y] = Q U, X with `rows` rows. The triangle is overwritten. Throws
+/// InvalidArgument, with the names of the columns, if a predictor depends on others, unless it is dropped; NotFinite.
+[[nodiscard]] Fit fit_model(Model const& model, std::uint64_t rows, FitOptions const& options,
                             detail::TileView<double> triangle);
 
 /// Adds the fit to a summary.

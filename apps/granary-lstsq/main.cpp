@@ -34,6 +34,7 @@ struct Options : RunOptions {
   std::string predictors, responses, separator;
   bool header = false;
   double ridge = 0;
+  bool drop_dependent = false;
   std::optional<std::string> coefficients;
 
   [[nodiscard]] CsvOptions csv() const {
@@ -169,8 +170,11 @@ class Run {
       for (auto& matrix : matrices) matrix.release(m_session.submitter());
       m_session.wait();
     });
-    auto const fit = fit_model(m_plan.model, m_plan.a.rows, m_plan.options.ridge,
-                               rank_tolerance<T>(m_plan.model.predictors.size()), in_double());
+    auto const fit = fit_model(m_plan.model, m_plan.a.rows,
+                               {.ridge = m_plan.options.ridge,
+                                .drop_dependent = m_plan.options.drop_dependent,
+                                .tolerance = rank_tolerance<T>(m_plan.model.predictors.size())},
+                               in_double());
     auto report = make_report(figures, fit);
     if (m_plan.options.coefficients) write_text(*m_plan.options.coefficients, coefficients_as_csv(m_plan.model, fit));
     return report;
@@ -235,6 +239,8 @@ void add_arguments(CommandLine& line, Options& options) {
   app.add_option("--ridge", options.ridge,
                  "add this times the sum of the squares of the coefficients, without the intercept")
       ->check(CLI::Range(0.0, 1e300));
+  app.add_flag("--drop-dependent", options.drop_dependent,
+               "leave out each predictor that is a combination of those before it");
   app.add_option("--coefficients", options.coefficients,
                  "write the coefficients to this CSV file, with standard errors; -: to standard output");
   app.add_option("--separator", options.separator,

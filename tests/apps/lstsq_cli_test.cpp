@@ -167,7 +167,8 @@ np.save('y.npy', D[:, 2])
 np.save('complex.npy', D * 1j)
 )");
   expect_refused({"data.h5", "--response", "y", "--predictors", "rain,sun,both"}, 2,
-                 "the predictor 'both' is a linear combination of 'rain' and 'sun': leave it out, or add --ridge");
+                 "the predictor 'both' is a linear combination of 'rain' and 'sun': leave it out, or add "
+                 "--drop-dependent or --ridge");
   expect_refused({"data.h5", "--response", "y", "--predictors", "rain,level", "--intercept"}, 2,
                  "the predictor 'level' is a multiple of '(intercept)': leave it out");
   expect_refused({"wide.npy", "--response", "1"}, 2, "wide.npy has 3 rows for 4 coefficients");
@@ -182,6 +183,39 @@ np.save('complex.npy', D * 1j)
   expect_refused({"complex.npy", "--response", "1"}, 2, "a linear model is of real numbers");
   expect_refused({"data.h5", "--response", "y", "--header"}, 2, "--header applies to CSV files");
   expect_refused({"data.h5", "--response", "y", "--coefficients", "data.h5"}, 2, "data.h5");
+}
+
+// As in R, the coefficients of the others are those of the model without it.
+TEST_F(LstsqCli, DropsPredictorsThatDependOnThoseBeforeThem) {
+  python(R"(
+g = np.random.default_rng(4)
+D = g.normal(size=(700, 7))
+D[:, 2] = 5
+D[:, 4] = 2 * D[:, 0] - 3 * D[:, 3] + 1
+D[:, 5] = D[:, 4] / 7
+np.save('D.npy', D)
+)");
+  auto const result = run({"D.npy", "--response", "7", "--intercept", "--drop-dependent", "--json", "fit.json",
+                           "--coefficients", "fit.csv"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("dropped"));
+  EXPECT_EQ(python(R"(
+import csv, json
+D = np.load('D.npy')
+X = np.column_stack((np.ones(700), D[:, [0, 1, 3]]))
+b = np.linalg.lstsq(X, D[:, 6], rcond=None)[0]
+error = np.sqrt(((D[:, 6] - X @ b) ** 2).sum() / 696 * np.diag(np.linalg.inv(X.T @ X)))
+found = json.load(open('fit.json'))
+one = found['fits'][0]
+assert found['degrees_of_freedom'] == 696
+for key, values in (('coefficients', b), ('standard_errors', error)):
+    assert [one[key][i] for i in (3, 5, 6)] == [None] * 3, one
+    assert np.allclose([one[key][i] for i in (0, 1, 2, 4)], values, rtol=1e-9), (one, values)
+rows = list(csv.DictReader(open('fit.csv')))
+assert [r['estimate'] == r['std_error'] == '' for r in rows] == [False, False, False, True, False, True, True]
+print('dropped')
+)"),
+            "dropped\n");
 }
 
 TEST_F(LstsqCli, NamesTheLineAndColumnOfABadNumber) {
