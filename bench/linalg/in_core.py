@@ -21,7 +21,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
-    parser.add_argument("--operation", nargs="+", default=["potrf", "getrf_nopiv", "getrf", "posv", "gesv"])
+    parser.add_argument("--operation", nargs="+", default=["potrf", "getrf_nopiv", "getrf", "posv", "gesv", "geqrf", "gels"])
     parser.add_argument("--n", type=int, nargs="+", default=[8192])
     parser.add_argument("--tile", nargs="+", default=["auto"], help="auto, TILE, TILE/INNER or TILExSTACK")
     parser.add_argument("--precision", nargs="+", default=["double", "float"])

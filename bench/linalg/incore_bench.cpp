@@ -3,7 +3,7 @@
 // and LAPACK's with as many threads, in turns; a line of JSON per tile size: the medians of both, and of the ratios of
 // each pair, and the part of the workers' time in kernels. TILE is auto, what the call chooses; N; N/INNER, where tasks
 // may run as finer graphs; or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf,
-// getrf_nopiv (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+// getrf_nopiv (LAPACK: getrf), getrf, posv, gesv, geqrf or gels; solves have 16 right-hand sides.
 #include "bench/support/measure.hpp"
 
 #include <granary/detail/core/backends/blas_library.hpp>
@@ -32,6 +32,12 @@ void dposv_(char const*, int const*, int const*, double*, int const*, double*, i
 void sposv_(char const*, int const*, int const*, float*, int const*, float*, int const*, int*, std::size_t);
 void dgesv_(int const*, int const*, double*, int const*, int*, double*, int const*, int*);
 void sgesv_(int const*, int const*, float*, int const*, int*, float*, int const*, int*);
+void dgeqrf_(int const*, int const*, double*, int const*, double*, double*, int const*, int*);
+void sgeqrf_(int const*, int const*, float*, int const*, float*, float*, int const*, int*);
+void dgels_(char const*, int const*, int const*, int const*, double*, int const*, double*, int const*, double*,
+            int const*, int*, std::size_t);
+void sgels_(char const*, int const*, int const*, int const*, float*, int const*, float*, int const*, float*, int const*,
+            int*, std::size_t);
 }
 
 namespace {
@@ -51,6 +57,18 @@ void lapack_gesv(int n, double* a, int* pivots, double* b, int* info) {
 }
 void lapack_gesv(int n, float* a, int* pivots, float* b, int* info) {
   sgesv_(&n, &right_hand_sides, a, &n, pivots, b, &n, info);
+}
+void lapack_geqrf(int n, double* a, double* tau, double* work, int size, int* info) {
+  dgeqrf_(&n, &n, a, &n, tau, work, &size, info);
+}
+void lapack_geqrf(int n, float* a, float* tau, float* work, int size, int* info) {
+  sgeqrf_(&n, &n, a, &n, tau, work, &size, info);
+}
+void lapack_gels(int n, double* a, double* b, double* work, int size, int* info) {
+  dgels_("N", &n, &n, &right_hand_sides, a, &n, b, &n, work, &size, info, 1);
+}
+void lapack_gels(int n, float* a, float* b, float* work, int size, int* info) {
+  sgels_("N", &n, &n, &right_hand_sides, a, &n, b, &n, work, &size, info, 1);
 }
 
 // The matrix that an operation overwrites, and its right-hand sides.
@@ -106,6 +124,23 @@ std::map<std::string, Operation<T>> operations() {
     lapack_gesv(n, x.a.data(), pivots.data(), x.b.data(), &info);
     return info;
   };
+  auto const geqrf_of_lapack = [](int n, X const& x) {
+    T wanted{};
+    int info = 0;
+    std::vector<T> tau(static_cast<std::size_t>(n));
+    lapack_geqrf(n, x.a.data(), tau.data(), &wanted, -1, &info);
+    std::vector<T> work(static_cast<std::size_t>(wanted));
+    lapack_geqrf(n, x.a.data(), tau.data(), work.data(), static_cast<int>(work.size()), &info);
+    return info;
+  };
+  auto const gels_of_lapack = [](int n, X const& x) {
+    T wanted{};
+    int info = 0;
+    lapack_gels(n, x.a.data(), x.b.data(), &wanted, -1, &info);
+    std::vector<T> work(static_cast<std::size_t>(wanted));
+    lapack_gels(n, x.a.data(), x.b.data(), work.data(), static_cast<int>(work.size()), &info);
+    return info;
+  };
   return {
       {"potrf",
        {true, 1.0 / 3, [](Runtime& r, X const& x, Tiles const& t) { potrf(r, Uplo::Lower, x.a, t.outer, cholesky(t)); },
@@ -126,6 +161,20 @@ std::map<std::string, Operation<T>> operations() {
        {false, 2.0 / 3,
         [](Runtime& r, X const& x, Tiles const& t) { static_cast<void>(gesv(r, x.a, x.b, t.outer, lu(t))); },
         gesv_of_lapack}},
+      {"geqrf",
+       {false, 4.0 / 3,
+        [](Runtime& r, X const& x, Tiles const& t) {
+          geqrf(r, x.a, Kokkos::View<T*, Kokkos::HostSpace>("tau", x.a.extent(0)), t.outer);
+        },
+        geqrf_of_lapack}},
+      {"gels",
+       {false, 4.0 / 3,
+        [](Runtime& r, X const& x, Tiles const& t) {
+          Matrix<T> const solution("X", x.b.extent(0), x.b.extent(1));
+          gels(r, x.a, x.b, solution, t.outer, 0.0);
+          Kokkos::deep_copy(x.b, solution);
+        },
+        gels_of_lapack}},
   };
 }
 
@@ -211,7 +260,7 @@ void measure(Case const& bench) {
   };
   auto const start = make(), ours = make(), lapack = make();
   fill(start, operation.symmetric, bench.operation == "getrf_nopiv");
-  bool const solves = bench.operation == "posv" || bench.operation == "gesv";
+  bool const solves = bench.operation == "posv" || bench.operation == "gesv" || bench.operation == "gels";
   auto const workers = Runtime(RuntimeOptions{.scheduler = bench.scheduler}).statistics().workers.size();
   std::vector<double> lapack_took;
   std::vector<Runs> all(bench.tiles.size());
@@ -260,8 +309,9 @@ void measure(Case const& bench) {
 
 int main(int argc, char** argv) {
   if (argc < 7) {
-    std::fprintf(stderr,
-                 "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");
+    std::fprintf(
+        stderr,
+        "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv|geqrf|gels N double|float SCHEDULER REPEATS TILE...\n");
     return 2;
   }
   return granary::bench::exit_status("incore_bench", [&] {

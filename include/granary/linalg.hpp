@@ -19,6 +19,7 @@
 #include <granary/detail/linalg/runtime/matrices.hpp>
 #include <granary/detail/linalg/runtime/mixed.hpp>
 #include <granary/detail/linalg/runtime/norm.hpp>
+#include <granary/detail/linalg/runtime/qr.hpp>
 #include <granary/detail/linalg/runtime/read_csv.hpp>
 #include <granary/detail/linalg/runtime/residual.hpp>
 #include <granary/detail/linalg/runtime/solve.hpp>

@@ -19,7 +19,8 @@ namespace granary {
 struct GRANARY_EXPORT LeastSquares {
   std::vector<double> residual_norms;  ///< ‖b - A x‖₂ for each column of B
   /// ‖S‖₁ ‖S⁻¹‖₁ of R with columns of norm 1: the condition of A but for a factor of at most n, whatever units its
-  /// columns have. X has about 16 - log10 of it correct digits in double precision, fewer if residuals are large.
+  /// columns have; of nearly square matrices a lower bound, see gels. X has about 16 - log10 of it correct digits in
+  /// double precision, fewer if residuals are large.
   double condition = 0;
 };
 

@@ -17,6 +17,8 @@ namespace {
         std::ostringstream text;
         text << error.column();
         for (auto const other : error.others()) text << ' ' << other;
+        // A zero stands for columns that are not known.
+        if (std::string(error.what()) == RankDeficient(error.column()).what()) text << " 0";
         return text.str();
       },
       [](std::string const& text) {
@@ -25,7 +27,8 @@ namespace {
         numbers >> column;
         std::vector<std::uint64_t> others;
         for (std::uint64_t other = 0; numbers >> other;) others.push_back(other);
-        return RankDeficient(column, std::move(others));
+        return others == std::vector<std::uint64_t>{0} ? RankDeficient(column)
+                                                       : RankDeficient(column, std::move(others));
       });
   return true;
 }();
@@ -49,5 +52,10 @@ std::string text_of(std::uint64_t column, std::vector<std::uint64_t> const& othe
 
 RankDeficient::RankDeficient(std::uint64_t column, std::vector<std::uint64_t> others)
     : Error(text_of(column, others)), m_column(column), m_others(std::move(others)) {}
+
+RankDeficient::RankDeficient(std::uint64_t column)
+    : Error("column " + std::to_string(column) +
+            " is a linear combination of those before it: they do not determine a unique solution"),
+      m_column(column) {}
 
 }  // namespace granary

@@ -20,10 +20,12 @@ class GRANARY_EXPORT RankDeficient : public Error {
  public:
   /// Columns are counted from 1; `others` is empty for a column of zeros.
   RankDeficient(std::uint64_t column, std::vector<std::uint64_t> others);
+  /// Of columns before it that are not known.
+  explicit RankDeficient(std::uint64_t column);
 
   /// The first column that depends on those before it, counted from 1.
   [[nodiscard]] std::uint64_t column() const { return m_column; }
-  /// Those that it is a combination of; empty if it is zero.
+  /// Those that it is a combination of; empty if it is zero, or if they are not known.
   [[nodiscard]] std::vector<std::uint64_t> const& others() const { return m_others; }
 
  private:

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/model/owned_data.hpp>
+#include <granary/detail/linalg/algorithms/qr.hpp>
 #include <granary/detail/linalg/algorithms/tall_qr.hpp>
 #include <granary/detail/linalg/data/scalar.hpp>
 #include <granary/detail/linalg/tiles/qr.hpp>
@@ -13,9 +14,6 @@
 
 namespace granary::detail {
 namespace {
-
-// Order of the triangles T with which chains are joined.
-constexpr std::int32_t inner_block = 32;
 
 // The tile and the column in it, in a row of tiles of several matrices.
 std::pair<std::int32_t, std::int32_t> place_of(std::span<TileGrid const> grids, std::uint64_t column) {
@@ -86,6 +84,7 @@ template <class T>
 void TallQr<T>::join() {
   auto const chains = std::min<std::uint64_t>(m_chains.size(), m_blocks);
   auto const cols = m_chains.front().cols;
+  auto const inner_block = ReflectorData{}.inner_block;
   for (std::uint64_t step = 1; step < chains; step *= 2) {
     for (std::uint64_t chain = 0; chain + step < chains; chain += 2 * step) {
       OwnedData workspace(m_tasks.submitter());

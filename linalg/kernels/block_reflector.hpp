@@ -5,6 +5,8 @@
 #include <granary/detail/linalg/kernels/tile_view.hpp>
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace granary::kernels {
 
@@ -16,6 +18,8 @@ struct ReflectorRows {
 
   detail::TileView<T const> rectangle{};
   detail::TileView<T> beside_rectangle{};
+  /// Further parts of the rectangle, and the rows beside them, in other tiles.
+  std::vector<std::pair<detail::TileView<T const>, detail::TileView<T>>> more{};
 
   /// Lower with ones on its diagonal, which are not read, or upper with any diagonal. It is square; if C has fewer rows
   /// beside it, the last rows of the triangle are zero.

@@ -143,9 +143,10 @@ PanelPivots getrf_panel(std::span<detail::TileView<T> const> tiles, typename det
   return result;
 }
 
-#define GRANARY_INSTANTIATE(T)                                               \
-  template class Panel<T>;                                                   \
-  template detail::TileView<T> as_one(std::span<detail::TileView<T> const>); \
+#define GRANARY_INSTANTIATE(T)                                                           \
+  template class Panel<T>;                                                               \
+  template detail::TileView<T> as_one(std::span<detail::TileView<T> const>);             \
+  template detail::TileView<T const> as_one(std::span<detail::TileView<T const> const>); \
   template PanelPivots getrf_panel(std::span<detail::TileView<T> const>, std::add_pointer_t<T>, int);
 GRANARY_FOR_EACH_SCALAR(GRANARY_INSTANTIATE)
 #undef GRANARY_INSTANTIATE

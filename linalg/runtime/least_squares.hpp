@@ -3,6 +3,7 @@
 
 #include <granary/detail/linalg/algorithms/least_squares.hpp>
 #include <granary/detail/linalg/algorithms/tall_qr.hpp>
+#include <granary/detail/linalg/algorithms/tiled_least_squares.hpp>
 #include <granary/detail/linalg/runtime/solve.hpp>
 
 #include <memory>
@@ -11,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-/// Least squares, and the triangle of a QR factorization, of tall matrices: A has at least as many rows as columns, is
-/// only read, and each row is read once. Besides tiles of A and B, memory for at most 64 triangles of order n + k, in a
-/// quarter of the limit, and for one more. The functions in `granary::async` submit their tasks and return; those in
+/// Least squares, and the triangle of a QR factorization: A has at least as many rows as columns, and is only read. The
+/// functions in `granary::async` submit their tasks and return; those in
 /// `granary` also wait. All throw InvalidArgument, with names and sizes, if their operands do not match. For one
 /// process, on cores.
 ///
@@ -37,7 +37,6 @@ namespace detail {
 /// A temporary tile for a triangle of order n.
 template <class T>
 [[nodiscard]] TileRef temporary_triangle(MatrixCall& call, std::uint64_t n, std::string const& matrix) {
-  call.session().refuse_with_others("rows cannot be folded into a triangle");
   auto const name = "triangle of " + matrix;
   TileGrid const grid{n, n, n};
   check_size(grid, sizeof(T));
@@ -51,8 +50,13 @@ template <class T>
 
 namespace async {
 
-/// X := argmin ‖B - A X‖₂, column by column; xGELS for tall matrices, but A and B are unchanged. A is m x n with m >=
-/// n, B m x k, X n x k. By QR of [A B] without Q (TSQR): 2 m (n + k)² flops (8 if complex).
+/// X := argmin ‖B - A X‖₂, column by column; xGELS for m >= n, but A and B are unchanged. A is m x n, B m x k, X n x k.
+///
+/// If n + k <= 256, or m >= 16 (n + k): by QR of [A B] without Q (TSQR), 2 m (n + k)² flops (8 if complex). Each row is
+/// read once. Besides tiles of A and B, memory for at most 64 triangles of order n + k, in a quarter of the limit, and
+/// for one more. Otherwise by a QR factorization of temporary copies of A and B, 2 n² (m - n/3) + 4 m n k flops;
+/// LeastSquares::condition is then a lower bound, the largest ratio of a column to its part outside the span of those
+/// before it, and RankDeficient has no other columns.
 ///
 /// RankDeficient names the first column of A that is a combination of those before it: its part outside their span is
 /// at most `tolerance` times the column, by default 10 n ε. With tolerance 0 only exact zeros are refused, as in
@@ -68,22 +72,31 @@ auto gels(RuntimeCall runtime, A const& a, B const& b, X const& x, detail::TileS
     auto const& of_x = call.writes("X", x);
     call.require_match(of_a.rows == of_b.rows && of_a.cols == of_x.rows && of_b.cols == of_x.cols);
     call.require_tall(0);
+    call.session().refuse_with_others("rows cannot be folded into a triangle");
     call.prepare(tile);
     std::vector const sides{call.tiles(0, a), call.tiles(1, b)};
     auto const solution = call.tiles(2, x);
     auto const flags = detail::check_finite(call, options, false, a, sides[0], b, sides[1]);
     auto const cols = of_a.cols + of_b.cols;
+    auto const least = tolerance.value_or(detail::rank_tolerance<T>(of_a.cols));
+    if (!detail::suits_tall_qr(of_a.rows, cols)) {
+      auto const found = std::make_shared<detail::TiledLeastSquares>();
+      found->data = call.data().in_place("residual of " + sides[1].name(), found->smallest, found);
+      detail::submit_tiled_least_squares<T>(call.tasks(), sides[0], sides[1], least, solution, flags, found,
+                                            call.memory());
+      return Pending<LeastSquares>(call.submitted(), [found] { return found->result(); });
+    }
     auto const triangle = detail::temporary_triangle<T>(call, cols, sides[0].name());
     detail::submit_tall_qr<T>(call.tasks(), sides, triangle, call.memory());
     auto const result = std::make_shared<LeastSquares>();
-    detail::submit_solve_triangle<T>(call.tasks(), triangle, tolerance.value_or(detail::rank_tolerance<T>(of_a.cols)),
-                                     solution, flags, result);
+    detail::submit_solve_triangle<T>(call.tasks(), triangle, least, solution, flags, result);
     return Pending<LeastSquares>(call.submitted(), [result] { return *result; });
   });
 }
 
 /// R := the triangle of A = Q R, n x n with a diagonal that is not negative, and zeros below it: the Cholesky factor of
-/// A^H A, without its loss of half the digits. A is m x n with m >= n and unchanged. 2 m n² flops (8 if complex).
+/// A^H A, without its loss of half the digits. A is m x n with m >= n and unchanged; each row is read once. 2 m n²
+/// flops (8 if complex). Fast for m >= 16 n.
 template <MatrixOperand A, MutableMatrix R>
 requires SameScalars<A, R>
 auto qr_r(RuntimeCall runtime, A const& a, R const& r, detail::TileSize tile = {}) -> Pending<> {
@@ -93,6 +106,7 @@ auto qr_r(RuntimeCall runtime, A const& a, R const& r, detail::TileSize tile = {
     auto const& of_r = call.writes("R", r);
     call.require_match(of_a.cols == of_r.rows && of_a.cols == of_r.cols);
     call.require_tall(0);
+    call.session().refuse_with_others("rows cannot be folded into a triangle");
     call.prepare(tile);
     std::vector const sides{call.tiles(0, a)};
     auto const result = call.tiles(1, r);

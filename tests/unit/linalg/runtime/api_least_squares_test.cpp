@@ -71,7 +71,60 @@ TYPED_TEST(LeastSquaresCalls, TakeViewsOfAnyLayoutAndShape) {
   }
 }
 
-// Every row is read once, and nothing is written.
+// Too many columns for chains of rows: by tiles, in copies.
+TYPED_TEST(LeastSquaresCalls, TakeMatricesThatAreNearlySquare) {
+  using T = TypeParam;
+  for (auto const& [m, n, k, size] :
+       {std::tuple{300, 300, 1, 64}, {401, 257, 3, 50}, {700, 290, 40, 96}, {311, 260, 2, 150}}) {
+    auto const rows = static_cast<std::uint64_t>(m), cols = static_cast<std::uint64_t>(n),
+               sides = static_cast<std::uint64_t>(k);
+    auto const a = random_rectangle<T>(rows, cols, 1), b = random_rectangle<T>(rows, sides, 2);
+    RightView<T> const x("x", cols, sides);
+    auto const left = make_view<T, Kokkos::LayoutLeft>(a), right = make_view<T, Kokkos::LayoutLeft>(b);
+    auto const fit = gels(this->runtime, left, right, x, static_cast<std::uint64_t>(size));
+    EXPECT_LT(orthogonality_ratio(a, values_of(x), b), lapack_threshold) << m << " x " << n;
+    EXPECT_EQ(values_of(left).elements, a.elements);
+    EXPECT_EQ(values_of(right).elements, b.elements);
+    auto const residual = residual_of(a, values_of(x), b);
+    for (std::uint64_t j = 0; j < sides; ++j) {
+      long double squares = 0;
+      for (std::uint64_t i = 0; i < rows; ++i)
+        squares += detail::modulus(residual(i, j)) * detail::modulus(residual(i, j));
+      EXPECT_NEAR(fit.residual_norms[j], static_cast<double>(std::sqrt(squares)), rounding<T>(1e5 * m)) << j;
+    }
+    EXPECT_GE(fit.condition, 1 - rounding<T>(100));
+    for (std::uint64_t i = 0; i < rows; ++i) left(i, 200) = T(2) * left(i, 7);
+    Kokkos::deep_copy(x, T(5));
+    try {
+      gels(this->runtime, left, right, x, static_cast<std::uint64_t>(size));
+      ADD_FAILURE() << "accepted";
+    } catch (RankDeficient const& error) {
+      EXPECT_EQ(error.column(), 201U);
+      EXPECT_THAT(error.what(), HasSubstr("column 201 is a linear combination of those before it"));
+    }
+    for (std::uint64_t i = 0; i < cols; ++i) ASSERT_EQ(x(i, 0), T(5));
+  }
+}
+
+TYPED_TEST(LeastSquaresCalls, OfFilesThatAreNearlySquareGoToScratch) {
+  using T = TypeParam;
+  auto const a = random_rectangle<T>(330, 270, 3), b = random_rectangle<T>(330, 1, 4);
+  this->write("A.h5", a, 32);
+  this->write("b.h5", b, 32);
+  {
+    Bytes const limit = 16 * round_up(32 * 32 * sizeof(T), 4096);
+    Runtime limited({.workers = 2, .host_memory = limit, .models = models_off});
+    auto const in_a = open_matrix<T>(limited, this->file("A.h5"), "A", {.tile = 32});
+    auto const in_b = open_matrix<T>(limited, this->file("b.h5"), "A", {.tile = 32});
+    auto x = create_matrix<T>(limited, 270, 1, {.tile = 32, .output = this->file("x.h5"), .output_dataset = "A"});
+    gels(limited, in_a, in_b, x);
+    x.commit();
+    EXPECT_LE(limited.figures().host_memory_peak, limit);
+  }
+  EXPECT_LT(orthogonality_ratio(a, this->template read<T>("x.h5", 32), b), lapack_threshold);
+}
+
+// Every row is read once.
 TYPED_TEST(LeastSquaresCalls, ReadFilesOnceUnderTheMemoryLimit) {
   using T = TypeParam;
   std::uint64_t const m = 3001, n = 37;
@@ -88,8 +141,10 @@ TYPED_TEST(LeastSquaresCalls, ReadFilesOnceUnderTheMemoryLimit) {
     gels(limited, in_a, in_b, x);
     x.commit();
     EXPECT_LE(limited.figures().host_memory_peak, limit);
-    EXPECT_EQ(limited.figures().bytes_read, size);
-    EXPECT_EQ(limited.figures().bytes_written, n * sizeof(T));
+    // Under so small a limit a chain's triangle may go to scratch and come back.
+    EXPECT_GE(limited.figures().bytes_read, size);
+    EXPECT_LE(limited.figures().bytes_read, size + size / 10);
+    EXPECT_LE(limited.figures().bytes_written, size / 10);
   }
   EXPECT_LT(orthogonality_ratio(a, this->template read<T>("x.h5", 64), b), lapack_threshold);
 }
