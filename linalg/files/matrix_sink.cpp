@@ -270,6 +270,17 @@ std::string MatrixSink::describe(std::uint64_t slot) const {
 }
 
 void MatrixSink::add_vector(std::string const& dataset, std::span<std::int64_t const> values) {
+  write_vector(dataset, H5T_STD_I64LE, H5T_NATIVE_INT64, values.size(), values.data());
+}
+
+void MatrixSink::add_vector(std::string const& dataset, ScalarType type, std::span<std::byte const> values) {
+  Hdf5Lock const lock;
+  auto const of_memory = memory_type(type);
+  write_vector(dataset, of_memory.get(), of_memory.get(), values.size() / size_of(type), values.data());
+}
+
+void MatrixSink::write_vector(std::string const& dataset, std::int64_t file_type, std::int64_t type,
+                              std::uint64_t count, void const* values) {
   if (!m_file || !m_output) throw InternalError(m_path + " was committed already, or is written by another process");
   require_name(dataset);
   Hdf5Lock const lock;
@@ -278,13 +289,13 @@ void MatrixSink::add_vector(std::string const& dataset, std::span<std::int64_t c
   if (file.valid()) require_same(*m_output, file.get());
   if (file.valid() && Hdf5Id(H5Oopen(file.get(), dataset.c_str(), H5P_DEFAULT), H5Oclose).valid())
     throw InvalidArgument(m_path + " has a dataset " + dataset + " already");
-  hsize_t const extent[1] = {values.size()};
+  hsize_t const extent[1] = {count};
   Hdf5Id const space(H5Screate_simple(1, extent, nullptr), H5Sclose);
   auto const groups = with_groups(m_path);
   Hdf5Id const vector(
-      H5Dcreate2(file.get(), dataset.c_str(), H5T_STD_I64LE, space.get(), groups.get(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Dcreate2(file.get(), dataset.c_str(), file_type, space.get(), groups.get(), H5P_DEFAULT, H5P_DEFAULT),
       H5Dclose);
-  if (!vector.valid() || H5Dwrite(vector.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0 ||
+  if (!vector.valid() || H5Dwrite(vector.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
       H5Fflush(file.get(), H5F_SCOPE_LOCAL) < 0) {
     throw Error("cannot write " + m_path + ":" + dataset + ": " + hdf5_reason());
   }

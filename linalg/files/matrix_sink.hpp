@@ -58,6 +58,8 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
   /// Adds a one-dimensional dataset to the file, before commit: for example the pivots of a factor. Throws
   /// InvalidArgument for a name that is taken, Error if HDF5 cannot write it.
   void add_vector(std::string const& dataset, std::span<std::int64_t const> values);
+  /// The same of scalars, by their bytes in memory.
+  void add_vector(std::string const& dataset, ScalarType type, std::span<std::byte const> values);
 
   /// Makes what was written durable.
   void sync() { m_file->sync(); }
@@ -71,6 +73,9 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
     std::uint64_t tiles;
   };
 
+  // Types are HDF5's.
+  void write_vector(std::string const& dataset, std::int64_t file_type, std::int64_t type, std::uint64_t count,
+                    void const* values);
   void create_file();
   [[nodiscard]] Stretch row_of_part(std::uint64_t i) const;
   [[nodiscard]] Bytes bytes_of_part() const;
