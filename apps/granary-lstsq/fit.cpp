@@ -64,29 +64,61 @@ Columns without_column(TileView<double const> const& triangle, int column) {
   return rest;
 }
 
-[[noreturn]] void refuse(Model const& model, std::vector<int> const& kept, RankDeficient const& error) {
+[[noreturn]] void refuse(Model const& model, std::vector<int> const& kept, FitOptions const& options,
+                         RankDeficient const& error) {
   auto const name = [&](std::uint64_t column) {
     return "'" + excerpt(model.predictors[static_cast<std::size_t>(kept[column - 1])], 60) + "'";
   };
   constexpr std::size_t most = 8;
   auto const& others = error.others();
-  std::string what = "zero in every row";
+  std::string what = model.weighted ? "zero in every row of a weight above 0" : "zero in every row";
   if (!others.empty()) {
     what = others.size() == 1 ? "a multiple of " : "a linear combination of ";
     for (std::size_t i = 0; i < std::min(most, others.size()); ++i)
       what += (i == 0 ? "" : i + 1 == others.size() ? " and " : ", ") + name(others[i]);
     if (others.size() > most) what += fmt::format(" and {} others", others.size() - most);
   }
-  throw InvalidArgument(fmt::format("the predictor {} is {}: leave it out, or add --drop-dependent or --ridge",
-                                    name(error.column()), what));
+  throw InvalidArgument(fmt::format("the predictor {} is {}: {}", name(error.column()), what,
+                                    options.ridge > 0        ? "leave it out, or use a larger --ridge"
+                                    : options.drop_dependent ? "no predictor is left"
+                                                             : "leave it out, or add --drop-dependent or --ridge"));
 }
 
-// The inverse of R, whose rows have the norms of the standard errors in units of σ.
-Columns inverse_of(TileView<double const> const& r) {
+Columns copy_of(TileView<double const> const& a) {
+  Columns copied(a.rows, a.cols);
+  kernels::copy<double, double>(MatrixPart::All, false, a, copied.view);
+  return copied;
+}
+
+// ‖y - X β‖₂ from the triangle of [X Y], y in the given column; NaN in β counts as zero.
+double residual_norm(TileView<double const> const& triangle, std::vector<double> const& beta, int column) {
+  Columns rest(column + 1, 1);
+  for (int i = 0; i <= column; ++i) {
+    double sum = triangle(i, column);
+    for (int j = i; j < static_cast<int>(beta.size()); ++j) {
+      double const factor = beta[static_cast<std::size_t>(j)];
+      if (!std::isnan(factor)) sum -= triangle(i, j) * factor;
+    }
+    rest.view(i, 0) = sum;
+  }
+  return norm_of(rest.view);
+}
+
+// The standard errors in units of σ: the norms of the rows of R⁻¹. Columns of R get norm 1 first, since their units may
+// be far apart.
+std::vector<double> unit_errors(TileView<double const> const& r) {
   Columns inverse(r.rows, r.cols);
-  kernels::copy<double, double>(MatrixPart::Upper, false, r, inverse.view);
+  std::vector<double> norms, errors;
+  for (int j = 0; j < r.cols; ++j) {
+    norms.push_back(norm_of(kernels::sub(r, 0, j, j + 1, 1)));
+    for (int i = 0; i <= j; ++i) inverse.view(i, j) = r(i, j) / norms.back();
+  }
   static_cast<void>(kernels::trtri(Uplo::Upper, Diag::NonUnit, inverse.view));
-  return inverse;
+  for (int j = 0; j < r.cols; ++j) {
+    errors.push_back(norm_of(kernels::sub<double const>(inverse.view, j, j, 1, r.cols - j)) /
+                     norms[static_cast<std::size_t>(j)]);
+  }
+  return errors;
 }
 
 // "a, b": as RFC 4180 asks.
@@ -108,6 +140,8 @@ Fit fit_model(Model const& model, std::uint64_t rows, FitOptions const& options,
     totals.push_back(norm_of(kernels::sub<double const>(triangle, first, p + c, p + c + 1 - first, 1)));
     sizes.push_back(norm_of(kernels::sub<double const>(triangle, 0, p + c, p + c + 1, 1)));
   }
+  // Without the ridge, for the residuals.
+  Columns const before = options.ridge > 0 ? copy_of(triangle) : Columns(0, 0);
   if (options.ridge > 0) add_ridge(triangle, p, model.intercept, options.ridge);
   std::vector<int> kept(model.predictors.size());
   std::iota(kept.begin(), kept.end(), 0);
@@ -119,7 +153,7 @@ Fit fit_model(Model const& model, std::uint64_t rows, FitOptions const& options,
       solution = detail::solve_triangle<double>(upper, options.tolerance, beta.view);
       solved = true;
     } catch (RankDeficient const& error) {
-      if (!options.drop_dependent || kept.size() == 1) refuse(model, kept, error);
+      if (!options.drop_dependent || kept.size() == 1) refuse(model, kept, options, error);
       auto const column = static_cast<int>(error.column()) - 1;
       reduced = without_column(upper, column);
       upper = reduced.view;
@@ -128,18 +162,17 @@ Fit fit_model(Model const& model, std::uint64_t rows, FitOptions const& options,
     }
   }
   int const order = static_cast<int>(kept.size());
-  Fit fit{.degrees_of_freedom = rows - kept.size(), .condition = solution.condition, .responses = {}};
-  auto const inverse = inverse_of(kernels::sub<double const>(upper, 0, 0, order, order));
+  Fit fit{.degrees_of_freedom = rows - std::min<std::uint64_t>(rows, kept.size()),
+          .condition = solution.condition,
+          .responses = {}};
+  auto const errors = unit_errors(kernels::sub<double const>(upper, 0, 0, order, order));
   for (int c = 0; c < k; ++c) {
     ResponseFit response;
     response.coefficients.assign(model.predictors.size(), std::numeric_limits<double>::quiet_NaN());
-    double penalty = 0;
-    for (int j = 0; j < order; ++j) {
+    for (int j = 0; j < order; ++j)
       response.coefficients[static_cast<std::size_t>(kept[static_cast<std::size_t>(j)])] = beta.view(j, c);
-      if (j >= first) penalty += beta.view(j, c) * beta.view(j, c);
-    }
-    double const norm = solution.residual_norms[static_cast<std::size_t>(c)];
-    response.residual_norm = options.ridge > 0 ? std::sqrt(std::max(0.0, norm * norm - options.ridge * penalty)) : norm;
+    response.residual_norm = options.ridge > 0 ? residual_norm(before.view, response.coefficients, p + c)
+                                               : solution.residual_norms[static_cast<std::size_t>(c)];
     double const total = totals[static_cast<std::size_t>(c)], part = response.residual_norm / total;
     // What is left of a constant column is rounding.
     if (total > options.tolerance * sizes[static_cast<std::size_t>(c)]) response.r_squared = 1 - part * part;
@@ -148,7 +181,7 @@ Fit fit_model(Model const& model, std::uint64_t rows, FitOptions const& options,
       response.standard_errors.assign(model.predictors.size(), std::numeric_limits<double>::quiet_NaN());
       for (int j = 0; j < order; ++j) {
         response.standard_errors[static_cast<std::size_t>(kept[static_cast<std::size_t>(j)])] =
-            *response.standard_error * norm_of(kernels::sub<double const>(inverse.view, j, j, 1, order - j));
+            *response.standard_error * errors[static_cast<std::size_t>(j)];
       }
     }
     fit.responses.push_back(std::move(response));
@@ -170,7 +203,8 @@ void add_fit(Report& report, Model const& model, Fit const& fit) {
       auto text = dropped ? fmt::format("{:>15}", "dropped") : fmt::format("{:>15.8g}", estimate);
       if (has_errors && !dropped) {
         double const error = response.standard_errors[j];
-        text += fmt::format(" {:>12.4g} {:>10.4g}", error, estimate / error);
+        text += fmt::format(" {:>12.4g}", error);
+        if (error > 0) text += fmt::format(" {:>10.4g}", estimate / error);
       }
       report.line("  " + excerpt(model.predictors[j], 20), text);
     }
@@ -207,10 +241,9 @@ std::string coefficients_as_csv(Model const& model, Fit const& fit) {
       double const estimate = response.coefficients[j];
       text += csv_field(model.responses[c]) + "," + csv_field(model.predictors[j]) + ",";
       if (!std::isnan(estimate)) text += fmt::format("{:.17g}", estimate);
-      text +=
-          response.standard_errors.empty() || std::isnan(estimate)
-              ? ",,\n"
-              : fmt::format(",{:.17g},{:.17g}\n", response.standard_errors[j], estimate / response.standard_errors[j]);
+      double const error = response.standard_errors.empty() ? 0 : response.standard_errors[j];
+      text += response.standard_errors.empty() || std::isnan(estimate) ? "," : fmt::format(",{:.17g}", error);
+      text += error > 0 ? fmt::format(",{:.17g}\n", estimate / error) : ",\n";
     }
   }
   return text;

@@ -3,12 +3,14 @@
 #include <granary/detail/linalg/algorithms/least_squares.hpp>
 #include <granary/detail/linalg/algorithms/tall_qr.hpp>
 #include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/detail/linalg/kernels/fold_rows.hpp>
 #include <granary/detail/linalg/runtime/matrices.hpp>
 #include <granary/detail/runtime/setup/configure.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +33,7 @@ struct Options : RunOptions {
   std::string data;
   std::optional<std::string> second;
   ModelOptions model;
-  std::string predictors, responses, separator;
+  std::string predictors, responses, weights, separator;
   bool header = false;
   double ridge = 0;
   bool drop_dependent = false;
@@ -39,7 +41,7 @@ struct Options : RunOptions {
 
   [[nodiscard]] CsvOptions csv() const {
     char const character = separator.empty() ? '\0' : separator == "tab" ? '\t' : checked_separator(separator);
-    return {.columns = {}, .separator = character, .header = header};
+    return {.columns = {}, .separator = character, .header = header, .any_names = true};
   }
 };
 
@@ -84,8 +86,10 @@ std::uint64_t choose_rows(Plan const& plan) {
   auto const wanted = std::max<std::uint64_t>({usual_block / row, plan.order() / 2, 8});
   // Each worker gets some.
   auto const share = std::max<std::uint64_t>(1, plan.a.rows / (4 * std::max(1U, *plan.runtime.workers)));
-  auto const rows = std::min({wanted, fitting, std::max(share, plan.order())});
-  return rows < 16 ? rows : rows / 8 * 8;
+  // Rows of fewer would take a page for each column.
+  constexpr std::uint64_t fewest = 32;
+  auto const rows = std::max(fewest, std::min({wanted, fitting, std::max(share, plan.order())}));
+  return std::min(rows / 8 * 8, plan.a.rows);
 }
 
 template <class T>
@@ -122,12 +126,49 @@ void emit_dry(DryRun& dry, Plan const& plan) {
   });
 }
 
+// Another output would overwrite them, or follow them on standard output.
+void check_coefficients(Options const& options) {
+  if (!options.coefficients) return;
+  for (auto const& other : {options.json, options.trace, options.report, options.save_schedule}) {
+    if (!other) continue;
+    bool const both_printed = is_standard_output(*options.coefficients) && is_standard_output(*other);
+    if (both_printed || place_of(*other) == place_of(*options.coefficients)) {
+      throw InvalidArgument("the coefficients cannot be written to " + *options.coefficients +
+                            ", which is another output");
+    }
+  }
+}
+
+// What the triangle needs beside the memory of tiles: itself, in double precision too, its inverse and a copy, and the
+// workspaces of workers. A part that the documents promise does not count.
+void count_triangles(Plan& plan) {
+  constexpr Bytes beside_limit = 32_MiB;
+  Bytes const triangle = plan.order() * plan.order() * sizeof(double);
+  auto const order = to_int32(plan.order(), "columns");
+  Bytes const workspaces = *plan.runtime.workers * kernels::fold_workspace<double>(order) * sizeof(double);
+  Bytes const all = round_up(4 * triangle + workspaces, 4096);
+  auto& limit = plan.runtime.host_memory;
+  Bytes const counted = all - std::min(all, beside_limit);
+  if (counted > limit / 2) {
+    throw MemoryLimitError(fmt::format(
+        "{} columns of predictors and responses need {} for their triangles, more than half of the memory limit of {}: "
+        "choose fewer, or use a limit of at least {} (--memory)",
+        plan.order(), format_bytes(counted), format_bytes(limit), format_bytes(2 * counted)));
+  }
+  plan.records += counted;
+  limit -= counted;
+}
+
 Plan make_plan(Options const& options) {
+  if (!(options.ridge >= 0 && std::isfinite(options.ridge)))
+    throw InvalidArgument("--ridge must be a finite number from 0 on");
   if (processes()) throw InvalidArgument("granary-lstsq runs as one process: start it without mpirun");
   auto a = find_table(options.data, options, options.csv());
   std::optional<MatrixInput> b;
   if (options.second) b = find_columns(*options.second, a.type);
-  auto model = make_model(options.model, a, b ? &*b : nullptr);
+  auto choice = options.model;
+  choice.fewer_rows = options.ridge > 0 || options.drop_dependent;
+  auto model = make_model(choice, a, b ? &*b : nullptr);
   std::vector<MatrixInput> inputs{a};
   if (b) inputs.push_back(*b);
   if (options.coefficients && !is_standard_output(*options.coefficients)) {
@@ -137,7 +178,9 @@ Plan make_plan(Options const& options) {
     }
     check_text_output(*options.coefficients, files);
   }
+  check_coefficients(options);
   Plan plan{make_run_plan(options, inputs, MatrixPart::All, "", TileKernels::Others), options, b, std::move(model)};
+  count_triangles(plan);
   if (!options.tile) {
     plan.grid.tile = choose_rows(plan);
     plan.tile_chosen_by = "memory";
@@ -173,7 +216,7 @@ class Run {
     auto const fit = fit_model(m_plan.model, m_plan.a.rows,
                                {.ridge = m_plan.options.ridge,
                                 .drop_dependent = m_plan.options.drop_dependent,
-                                .tolerance = rank_tolerance<T>(m_plan.model.predictors.size())},
+                                .tolerance = rank_tolerance<T>(m_plan.a.rows, m_plan.model.predictors.size())},
                                in_double());
     auto report = make_report(figures, fit);
     if (m_plan.options.coefficients) write_text(*m_plan.options.coefficients, coefficients_as_csv(m_plan.model, fit));
@@ -235,10 +278,9 @@ void add_arguments(CommandLine& line, Options& options) {
                  "the response, or several, by names or numbers of columns of DATA: y, or 1,3-5");
   app.add_option("--predictors", options.predictors, "likewise the predictors (default: all other columns)");
   app.add_flag("--intercept", options.model.intercept, "add a column of ones, whose coefficient is the intercept");
-  app.add_option("--weights", options.model.weights, "column of weights of the observations, none negative");
+  app.add_option("--weights", options.weights, "column of weights of the observations, none negative");
   app.add_option("--ridge", options.ridge,
-                 "add this times the sum of the squares of the coefficients, without the intercept")
-      ->check(CLI::Range(0.0, 1e300));
+                 "add this times the sum of the squares of the coefficients, without the intercept");
   app.add_flag("--drop-dependent", options.drop_dependent,
                "leave out each predictor that is a combination of those before it");
   app.add_option("--coefficients", options.coefficients,
@@ -263,6 +305,7 @@ int main(int argc, char** argv) {
         add_arguments(line, options);
         if (!line.parse(argc, argv)) return;
         if (!options.responses.empty()) options.model.responses = split_csv_line(options.responses);
+        if (!options.weights.empty()) options.model.weights = split_csv_line(options.weights);
         if (!options.predictors.empty()) options.model.predictors = split_csv_line(options.predictors);
         run_as_planned(options, signals, make_plan, operations_of, scratch,
                        []<class T>(Plan const& plan, granary::app::Session& session, std::type_identity<T>) -> Report {

@@ -42,16 +42,15 @@ Roles choose(ModelOptions const& options, MatrixInput const& data) {
   ColumnSelection selection(data.name, names, data.cols);
   for (auto const& column : options.responses) selection.add(column);
   auto const responses = selection.columns().size();
-  if (options.weights) selection.add(*options.weights);
+  for (auto const& column : options.weights) selection.add(column);
   auto const named = selection.columns().size();
-  if (options.weights && named != responses + 1)
-    throw InvalidArgument("--weights takes one column, and " + *options.weights + " are several");
+  if (named > responses + 1) throw InvalidArgument("--weights takes one column, not several");
   for (auto const& column : options.predictors) selection.add(column);
   if (options.predictors.empty()) selection.add_others();
   auto const& all = selection.columns();
   auto const at = [&](std::size_t number) { return all.begin() + static_cast<std::ptrdiff_t>(number); };
   Roles roles{.predictors = {at(named), all.end()}, .responses = {all.begin(), at(responses)}, .weights = {}};
-  if (options.weights) roles.weights = all[responses];
+  if (named > responses) roles.weights = all[responses];
   return roles;
 }
 
@@ -86,7 +85,7 @@ Model make_model(ModelOptions const& options, MatrixInput& data, MatrixInput con
   Model model{.predictors = {},
               .responses = {},
               .intercept = options.intercept,
-              .weighted = options.weights.has_value(),
+              .weighted = !options.weights.empty(),
               .choice = {}};
   if (options.intercept) model.predictors.emplace_back("(intercept)");
   for (auto const column : roles.predictors) model.predictors.push_back(name_of_column(data, column));
@@ -106,7 +105,7 @@ Model make_model(ModelOptions const& options, MatrixInput& data, MatrixInput con
   model.choice.weights = roles.weights;
   if (model.predictors.empty())
     throw InvalidArgument(fmt::format("{} has no column that could be a predictor", data.name));
-  if (data.rows < model.predictors.size()) {
+  if (data.rows < model.predictors.size() && !options.fewer_rows) {
     throw InvalidArgument(fmt::format("{} has {} rows for {} coefficients: least squares need at least as many rows",
                                       data.name, data.rows, model.predictors.size()));
   }

@@ -16,8 +16,9 @@ namespace granary::app {
 struct ModelOptions {
   std::vector<std::string> predictors;  ///< empty: all that are nothing else
   std::vector<std::string> responses;   ///< empty: all columns of a second file
-  std::optional<std::string> weights;
+  std::vector<std::string> weights;     ///< one column, or none
   bool intercept = false;
+  bool fewer_rows = false;  ///< there may be fewer rows than predictors
 };
 
 /// A linear model: the columns of [predictors responses] in the data.
@@ -33,7 +34,7 @@ struct Model {
 
 /// Finds the columns. Of a CSV file, `data` then reads the chosen ones only. `second` has the responses, unless it is
 /// null. Throws InvalidArgument if a column does not exist or is chosen twice, if there is no predictor or no response,
-/// or if there are fewer rows than predictors.
+/// or if there are fewer rows than predictors and these must not be fewer.
 [[nodiscard]] Model make_model(ModelOptions const& options, MatrixInput& data, MatrixInput const* second);
 
 }  // namespace granary::app

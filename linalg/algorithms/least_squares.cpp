@@ -125,32 +125,35 @@ void add_writes(std::vector<Access>& accesses, TiledMatrix<T> const& a) {
 }  // namespace
 
 template <class T>
-double rank_tolerance(std::uint64_t cols) {
-  return 10 * static_cast<double>(cols) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
+double rank_tolerance(std::uint64_t rows, std::uint64_t cols) {
+  constexpr std::uint64_t slice = std::uint64_t{1} << 14;
+  double const terms = std::max(static_cast<double>(cols), std::sqrt(static_cast<double>(std::min(rows, slice))));
+  return 10 * terms * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 }
 
 template <class T>
-void require_full_rank(TileView<T const> r, double tolerance) {
+double checked_condition(TileView<T const> r, double tolerance) {
   std::vector<double> norms;
-  for (int j = 0; j < r.cols; ++j) {
-    norms.push_back(norm_of<T>(kernels::sub(r, 0, j, j + 1, 1)));
-    if (static_cast<double>(modulus(r(j, j))) > tolerance * norms.back()) continue;
-    auto const column = static_cast<std::uint64_t>(j) + 1;
-    if (norms.back() == 0) throw RankDeficient(column, {});
-    throw RankDeficient(column, parts_of<T>(r, j, norms));
-  }
-}
-
-template <class T>
-double scaled_condition(TileView<T const> r) {
   Dense<T> scaled(r.rows, r.cols);
   kernels::copy<T, T>(MatrixPart::Upper, false, r, scaled.view);
+  auto const refuse = [&](int j) {
+    auto const column = static_cast<std::uint64_t>(j) + 1;
+    if (norms[static_cast<std::size_t>(j)] == 0) throw RankDeficient(column, {});
+    throw RankDeficient(column, parts_of<T>(r, j, norms));
+  };
   for (int j = 0; j < r.cols; ++j) {
-    auto const norm = static_cast<RealOf<T>>(norm_of<T>(kernels::sub(r, 0, j, j + 1, 1)));
+    norms.push_back(norm_of<T>(kernels::sub(r, 0, j, j + 1, 1)));
+    if (!(static_cast<double>(modulus(r(j, j))) > tolerance * norms.back())) refuse(j);
+    auto const norm = static_cast<RealOf<T>>(norms.back());
     for (int i = 0; i <= j; ++i) scaled.view(i, j) = r(i, j) / norm;
   }
   double const norm = one_norm<T>(scaled.view);
   if (kernels::trtri<T>(Uplo::Upper, Diag::NonUnit, scaled.view) != 0) return std::numeric_limits<double>::infinity();
+  for (int j = 0; j < r.cols && tolerance > 0; ++j) {
+    double sum = 0;
+    for (int i = 0; i <= j; ++i) sum += static_cast<double>(modulus(scaled.view(i, j)));
+    if (!(sum * tolerance < 1)) refuse(j);
+  }
   double const product = norm * one_norm<T>(scaled.view);
   return std::isnan(product) ? std::numeric_limits<double>::infinity() : product;
 }
@@ -161,8 +164,7 @@ LeastSquares solve_triangle(TileView<T const> triangle, double tolerance, TileVi
   if (!std::isfinite(kernels::max_modulus<T>({.part = MatrixPart::Upper}, triangle)))
     throw NotFinite("the triangle of the least-squares problem");
   auto const r = kernels::sub(triangle, 0, 0, n, n);
-  require_full_rank<T>(r, tolerance);
-  LeastSquares found{.residual_norms = {}, .condition = scaled_condition<T>(r)};
+  LeastSquares found{.residual_norms = {}, .condition = checked_condition<T>(r, tolerance)};
   for (int c = 0; c < k; ++c) found.residual_norms.push_back(norm_of<T>(kernels::sub(triangle, n, n + c, c + 1, 1)));
   kernels::copy<T, T>(MatrixPart::All, false, kernels::sub(triangle, 0, n, n, k), x);
   kernels::trsm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), r, x);
@@ -189,9 +191,8 @@ void submit_triangle(TaskEmitter& tasks, TileRef const& r, TiledMatrix<T> const&
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                        \
-  template double rank_tolerance<T>(std::uint64_t);                                                   \
-  template void require_full_rank<T>(TileView<T const>, double);                                      \
-  template double scaled_condition<T>(TileView<T const>);                                             \
+  template double rank_tolerance<T>(std::uint64_t, std::uint64_t);                                    \
+  template double checked_condition<T>(TileView<T const>, double);                                    \
   template LeastSquares solve_triangle<T>(TileView<T const>, double, TileView<T>);                    \
   template void submit_solve_triangle<T>(TaskEmitter&, TileRef const&, double, TiledMatrix<T> const&, \
                                          std::span<DataId const>, std::shared_ptr<LeastSquares>);     \

@@ -26,19 +26,17 @@ struct GRANARY_EXPORT LeastSquares {
 
 namespace detail {
 
-/// 10 n ε: a column whose part outside the span of those before it is smaller, compared with the column, depends on
-/// them up to rounding.
+/// 10 ε max(n, √min(m, 2¹⁴)) for m rows and n columns: what rounding leaves of a column that depends on others,
+/// compared with the terms of the combination. Rows are folded in slices of at most 2¹⁴.
 template <class T>
-[[nodiscard]] GRANARY_EXPORT double rank_tolerance(std::uint64_t cols);
+[[nodiscard]] GRANARY_EXPORT double rank_tolerance(std::uint64_t rows, std::uint64_t cols);
 
-/// Throws RankDeficient if |r_jj| <= tolerance ‖r_j‖₂ in the upper triangle R, for the first such column. With
-/// tolerance 0: if r_jj is exactly zero. O(n²) time.
+/// LeastSquares::condition of an upper triangle R; infinite if it is singular. Throws RankDeficient for the first
+/// column x_j that is Σ c_i x_i of those before it up to rounding: |r_jj| <= tolerance (‖x_j‖₂ + Σ |c_i| ‖x_i‖₂). That
+/// is so if column j of S⁻¹, S being R with columns of norm 1, has a 1-norm of 1 / tolerance or more. With tolerance 0:
+/// only if r_jj is exactly zero. n³/3 flops, n² entries of memory.
 template <class T>
-GRANARY_EXPORT void require_full_rank(TileView<T const> r, double tolerance);
-
-/// LeastSquares::condition of an upper triangle; infinite if it is singular. n³/3 flops, n² entries of memory.
-template <class T>
-[[nodiscard]] GRANARY_EXPORT double scaled_condition(TileView<T const> r);
+GRANARY_EXPORT double checked_condition(TileView<T const> r, double tolerance);
 
 /// Solves from the triangle of [A B], of order n + k; X is n x k. Throws RankDeficient, and NotFinite if X or the
 /// triangle is not finite.

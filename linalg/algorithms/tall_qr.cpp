@@ -7,6 +7,7 @@
 #include <granary/detail/linalg/tiles/tall_qr.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <tuple>
@@ -48,9 +49,16 @@ std::uint64_t tall_qr_chains(std::uint64_t rows, std::uint64_t cols, Bytes eleme
 std::shared_ptr<tiles::RowForm const> form_of(std::span<TileGrid const> grids, ColumnChoice const& choice) {
   auto form = std::make_shared<tiles::RowForm>();
   constexpr auto ones = tiles::ColumnRun::ones;
+  std::map<std::int32_t, std::int32_t> numbers;  // of the tiles that are needed
+  auto const find = [&](std::uint64_t column) {
+    auto const [tile, from] = place_of(grids, column);
+    auto const [number, is_new] = numbers.try_emplace(tile, to_int32(form->tiles.size(), "a tile column"));
+    if (is_new) form->tiles.push_back(static_cast<std::size_t>(tile));
+    return std::pair{number->second, from};
+  };
   for (std::size_t to = 0; to < choice.columns.size(); ++to) {
     bool const is_ones = choice.columns[to] == ColumnChoice::ones;
-    auto const [tile, from] = is_ones ? std::pair{ones, std::int32_t{0}} : place_of(grids, choice.columns[to]);
+    auto const [tile, from] = is_ones ? std::pair{ones, std::int32_t{0}} : find(choice.columns[to]);
     auto* const last = form->runs.empty() ? nullptr : &form->runs.back();
     if (last != nullptr && last->tile == tile && (is_ones || last->from + last->count == from)) {
       ++last->count;
@@ -58,7 +66,8 @@ std::shared_ptr<tiles::RowForm const> form_of(std::span<TileGrid const> grids, C
       form->runs.push_back({tile, from, 1, to_int32(to, "a column")});
     }
   }
-  if (choice.weights) std::tie(form->weight_tile, form->weight_column) = place_of(grids, *choice.weights);
+  if (choice.weights) std::tie(form->weight_tile, form->weight_column) = find(*choice.weights);
+  if (form->tiles.empty()) form->tiles.push_back(0);
   return form;
 }
 
@@ -76,7 +85,9 @@ TallQr<T>::TallQr(TaskEmitter& tasks, std::shared_ptr<tiles::RowForm const> form
 template <class T>
 void TallQr<T>::fold(std::span<TileRef const> row, std::uint64_t first) {
   auto const chain = m_blocks % m_chains.size();
-  tiles::fold_rows<T>(m_tasks.at(m_blocks, 0), row, m_form, first, m_blocks >= m_chains.size(), m_chains[chain]);
+  std::vector<TileRef> needed;
+  for (auto const tile : m_form->tiles) needed.push_back(row[tile]);
+  tiles::fold_rows<T>(m_tasks.at(m_blocks, 0), needed, m_form, first, m_blocks >= m_chains.size(), m_chains[chain]);
   ++m_blocks;
 }
 

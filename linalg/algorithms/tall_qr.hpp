@@ -47,7 +47,7 @@ class GRANARY_EXPORT TallQr {
  public:
   TallQr(TaskEmitter& tasks, std::shared_ptr<tiles::RowForm const> form, TileRef const& r, std::uint64_t chains);
 
-  /// Folds a row of tiles, the first of whose rows has the number `first`.
+  /// Folds a row of tiles, of which tasks read those with chosen columns; the first of its rows has the number `first`.
   void fold(std::span<TileRef const> row, std::uint64_t first);
   /// After the last block; there was at least one.
   void join();

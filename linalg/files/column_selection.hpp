@@ -21,8 +21,9 @@ class GRANARY_EXPORT ColumnSelection {
   void add(std::string const& column);
   /// Adds the columns that were not added, in their order.
   void add_others();
-  /// The columns in the order in which they were added, counted from 0. Throws InvalidArgument if two of them have one
-  /// name.
+  /// The columns in the order in which they were added, counted from 0.
+  [[nodiscard]] std::vector<std::uint64_t> const& chosen() const { return m_chosen; }
+  /// The same. Throws InvalidArgument if two of them have one name.
   [[nodiscard]] std::vector<std::uint64_t> const& columns() const;
 
  private:

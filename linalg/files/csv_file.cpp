@@ -173,7 +173,7 @@ CsvInfo open_csv(std::string const& path, CsvOptions const& options) {
   detail::ColumnSelection selection(path, names, info.fields);
   for (auto const& column : options.columns) selection.add(column);
   if (options.columns.empty()) selection.add_others();
-  info.fields_read = selection.columns();
+  info.fields_read = options.any_names ? selection.chosen() : selection.columns();
   require_extent(path, info.cols(), "columns");
   if (info.header) {
     for (auto const field : info.fields_read) info.columns.push_back(names[field]);

@@ -30,6 +30,8 @@ struct GRANARY_EXPORT CsvOptions {
   char separator = 0;
   /// The first line is a header even if it has numbers. Otherwise it is one if it has a name and no number.
   bool header = false;
+  /// Several columns that are read may have one name: the caller chooses among them.
+  bool any_names = false;
 };
 
 /// A CSV file of numbers: text that can be converted, but not factored directly. The format is RFC 4180's: a line for

@@ -58,9 +58,10 @@ namespace async {
 /// LeastSquares::condition is then a lower bound, the largest ratio of a column to its part outside the span of those
 /// before it, and RankDeficient has no other columns.
 ///
-/// RankDeficient names the first column of A that is a combination of those before it: its part outside their span is
-/// at most `tolerance` times the column, by default 10 n ε. With tolerance 0 only exact zeros are refused, as in
-/// LAPACK. X is unchanged then. Views with NaN or infinity: see SolveOptions; NotFinite if numbers overflow.
+/// RankDeficient names the first column of A that is a combination of those before it up to rounding: what is left of
+/// it is at most `tolerance` times the terms of the combination, by default 10 ε max(n, √min(m, 2¹⁴)). So conditions
+/// above about 10¹³ are refused in double precision. With tolerance 0 only exact zeros are, as in LAPACK. X is
+/// unchanged then. Views with NaN or infinity: see SolveOptions; NotFinite if numbers overflow.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix X>
 requires SameScalars<A, B, X>
 auto gels(RuntimeCall runtime, A const& a, B const& b, X const& x, detail::TileSize tile = {},
@@ -78,7 +79,7 @@ auto gels(RuntimeCall runtime, A const& a, B const& b, X const& x, detail::TileS
     auto const solution = call.tiles(2, x);
     auto const flags = detail::check_finite(call, options, false, a, sides[0], b, sides[1]);
     auto const cols = of_a.cols + of_b.cols;
-    auto const least = tolerance.value_or(detail::rank_tolerance<T>(of_a.cols));
+    auto const least = tolerance.value_or(detail::rank_tolerance<T>(of_a.rows, of_a.cols));
     if (!detail::suits_tall_qr(of_a.rows, cols)) {
       auto const found = std::make_shared<detail::TiledLeastSquares>();
       found->data = call.data().in_place("residual of " + sides[1].name(), found->smallest, found);

@@ -24,14 +24,14 @@ struct FoldCall {
   bool has_rows = false;
 };
 
-// Multiplies row i of the slice by the root of its weight, which is row first + i of the task.
+// Multiplies row i of the slice by the root of its weight, which is in row first + i of the tile.
 template <class T>
 void weigh(FoldCall const& p, TileView<T const> const& tile, int first, TileView<T> const& slice) {
   for (int i = 0; i < slice.rows; ++i) {
     auto const weight = detail::real_part(tile(first + i, p.form->weight_column));
     if (!(weight >= 0)) {
-      throw DataError("the weight of row " + std::to_string(p.first + static_cast<std::uint64_t>(first + i)) +
-                      " is negative or not a number");
+      throw DataError("the weight of row " + std::to_string(p.first + static_cast<std::uint64_t>(first + i) + 1) +
+                      ", counted from 1, is negative or not a number");
     }
     auto const root = std::sqrt(weight);
     for (int j = 0; j < slice.cols; ++j) slice(i, j) *= root;
