@@ -87,20 +87,28 @@ void emit_dry_check(DryRun& dry, Plan const& plan) {
   });
 }
 
-// Half as wide while the memory does not hold a column with its copy and its triangle, and another one.
+// Narrower while the memory does not hold a column with its copies and another one, and, of a matrix that is larger,
+// while fewer than four columns get their updates together: all vectors are read for each group.
 void narrow_columns(Plan& plan) {
-  constexpr std::uint64_t smallest = 32;
+  constexpr std::uint64_t smallest = 32, smallest_for_groups = 256, step = 32, group = 4;
   auto const memory = task_memory(plan.runtime);
-  auto const fits = [&] { return 4 * plan.grid.rows * plan.grid.cols_in(0) * size_of(plan.a.type) <= memory; };
-  while (!plan.options.tile && plan.grid.tile > smallest && !fits())
-    plan.grid.tile = std::max(smallest, plan.grid.tile / 32 * 16);
+  auto const element = size_of(plan.a.type);
+  auto& tile = plan.grid.tile;
+  auto const fits = [&] { return 4 * plan.grid.rows * plan.grid.cols_in(0) * element <= memory; };
+  auto const groups = [&] {
+    return plan.bytes() <= memory || fit_columns(plan.grid, element, memory).columns >= group;
+  };
+  // Multiples of 32 bypass the page cache.
+  auto const narrower = [&](std::uint64_t least) { return std::max(least, (tile - 1) / step * step); };
+  while (tile > smallest && !fits()) tile = narrower(smallest);
+  while (tile > smallest_for_groups && !groups()) tile = narrower(smallest_for_groups);
 }
 
 Plan make_plan(Options const& options) {
   if (processes()) throw InvalidArgument("granary-qr runs as one process: start it without mpirun");
   auto const input = find_matrix(options.input, options);
   Plan plan{make_run_plan(options, {input}, MatrixPart::All, "QR", TileKernels::Others), options};
-  narrow_columns(plan);
+  if (!options.tile) narrow_columns(plan);
   plan.qr = fit_columns(plan.grid, size_of(plan.a.type), task_memory(plan.runtime));
   if (options.left_looking) plan.qr.order = FactorOrder::LeftLooking;
   require_space(plan, options.output, plan.bytes());

@@ -62,7 +62,8 @@ PanelQrOptions fit_columns(TileGrid const& grid, Bytes element, Bytes memory) {
   Bytes const all = grid.rows * grid.cols * element;
   if (all <= memory) return {};
   Bytes const column = grid.rows * grid.tile * element;
-  Bytes const beside = column + grid.tile * grid.tile * element;
+  // A panel's copies, of about two columns, or a column of vectors.
+  Bytes const beside = 2 * column + 4 * grid.tile * grid.tile * element;
   auto const room = memory / 5 * 4;
   return {.order = FactorOrder::LeftLooking,
           .columns = room > beside ? std::max<std::uint64_t>(1, (room - beside) / column) : 1};

@@ -25,7 +25,7 @@ struct GRANARY_EXPORT PanelQrOptions {
 };
 
 /// Options for a matrix whose tiles a memory of `memory` bytes holds in part: right-looking if it holds them all, else
-/// left-looking with as many columns together as fit in it beside a column and its triangle. `element`: bytes of one.
+/// left-looking with as many columns together as fit in it beside the copies of a panel. `element`: bytes of one.
 [[nodiscard]] GRANARY_EXPORT PanelQrOptions fit_columns(TileGrid const& grid, Bytes element, Bytes memory);
 
 /// The triangles T of the panels, without origin and home: square tiles of as many columns as the panels.
