@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/detail/core/base/partial_file.hpp>
+#include <granary/detail/core/base/partial_file_guard.hpp>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -226,6 +227,8 @@ void require_space(std::string const& path, std::string const& what, Bytes bytes
   Bytes const free = Bytes{system.f_bavail} * system.f_frsize;
   if (bytes > free) refuse(bytes, "its file system has " + format_bytes(free) + " free");
 }
+
+std::unique_lock<std::mutex> hold_partial_files() { return std::unique_lock(registry().mutex); }
 
 void abandon_partial_files() {
   registry().mutex.lock();

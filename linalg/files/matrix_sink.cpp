@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <granary/detail/core/base/error.hpp>
+#include <granary/detail/core/base/partial_file_guard.hpp>
 #include <granary/detail/linalg/data/strided_shape.hpp>
 #include <granary/detail/linalg/files/dead_run.hpp>
 #include <granary/detail/linalg/files/hdf5_support.hpp>
@@ -166,7 +167,10 @@ void MatrixSink::create_file() {
   auto const space = require({H5Screate_simple(dimensions, extent, nullptr), H5Sclose}, "create", name);
   auto const type = memory_type(m_options.scalar_type);
   auto const groups = with_groups(name);
+  // HDF5 creates the file again by its name.
+  auto held = hold_partial_files();
   auto file = require({H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose}, "create", name);
+  held.unlock();
   require_same(*m_output, file.get());
   auto dataset = require({H5Dcreate2(file.get(), m_options.dataset.c_str(), type.get(), space.get(), groups.get(),
                                      creation.get(), H5P_DEFAULT),
