@@ -38,6 +38,15 @@ void check_output_name(std::string const& output, std::string const& dataset) {
       " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
 }
 
+void check_apart(std::string const& what, std::string const& file, RunOptions const& options) {
+  for (auto const& other : {options.output, options.json, options.trace, options.report, options.save_schedule}) {
+    if (!other) continue;
+    bool const both_printed = is_standard_output(file) && is_standard_output(*other);
+    if (both_printed || place_of(*other) == place_of(file))
+      throw InvalidArgument(what + " cannot be written to " + file + ", which is another output");
+  }
+}
+
 RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
                              std::string const& dataset) {
   if (options.output) check_output_name(*options.output, dataset);

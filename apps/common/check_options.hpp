@@ -15,6 +15,10 @@ namespace granary::app {
 /// an ending states no format.
 void check_output_name(std::string const& output, std::string const& dataset);
 
+/// Throws InvalidArgument if `what`, which goes to `file`, and an output of the options would go to one file, or both
+/// to standard output.
+void check_apart(std::string const& what, std::string const& file, RunOptions const& options);
+
 /// Checks the options before any work: outputs that are inputs or equal, missing directories, unknown policies, an
 /// output whose name states another format or a dataset. `dataset`: the dataset that the output will hold. Returns the
 /// runtime's options. Throws InvalidArgument.

@@ -88,10 +88,7 @@ void check_results(Options const& options, MatrixInput const& input) {
   auto const& file = *options.inverse_diagonal;
   check_output_name(file, inverse_dataset);
   check_output(file, input.file ? std::vector{input.file->path} : std::vector<std::string>{});
-  for (auto const& other : {options.output, options.json, options.trace, options.report, options.save_schedule}) {
-    if (other && place_of(*other) == place_of(file))
-      throw InvalidArgument("the diagonal of the inverse cannot be written to " + file + ", which is another output");
-  }
+  check_apart("the diagonal of the inverse", file, options);
 }
 
 Plan make_plan(Options const& options) {

@@ -4,9 +4,8 @@
 #include <granary/detail/core/base/error.hpp>
 #include <granary/detail/core/base/printable.hpp>
 #include <granary/detail/linalg/algorithms/least_squares.hpp>
-#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/detail/linalg/kernels/fold_rows.hpp>
-#include <granary/detail/linalg/kernels/stored_tile.hpp>
+#include <granary/detail/linalg/kernels/owned_tile.hpp>
 
 #include <fmt/format.h>
 
@@ -24,15 +23,8 @@ using detail::TileView;
 // Longer tables are for files.
 constexpr std::size_t most_lines = 50;
 
-struct Columns {
-  Columns(int rows, int cols) : values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
-    view = {values.data(), rows, cols, std::max(1, rows)};
-  }
-  std::vector<double> values;
-  TileView<double> view;
-};
-
-double norm_of(TileView<double const> const& part) { return kernels::sum_of_squares<double>({}, part).root(); }
+using Columns = kernels::OwnedTile<double>;
+using kernels::norm_of;
 
 // Rows √λ e_j, whose sum of squares is the penalty.
 void add_ridge(TileView<double> const& triangle, int predictors, bool intercept, double ridge) {
@@ -107,17 +99,12 @@ double residual_norm(TileView<double const> const& triangle, std::vector<double>
 // The standard errors in units of σ: the norms of the rows of R⁻¹. Columns of R get norm 1 first, since their units may
 // be far apart.
 std::vector<double> unit_errors(TileView<double const> const& r) {
-  Columns inverse(r.rows, r.cols);
-  std::vector<double> norms, errors;
-  for (int j = 0; j < r.cols; ++j) {
-    norms.push_back(norm_of(kernels::sub(r, 0, j, j + 1, 1)));
-    for (int i = 0; i <= j; ++i) inverse.view(i, j) = r(i, j) / norms.back();
-  }
-  static_cast<void>(kernels::trtri(Uplo::Upper, Diag::NonUnit, inverse.view));
-  for (int j = 0; j < r.cols; ++j) {
-    errors.push_back(norm_of(kernels::sub<double const>(inverse.view, j, j, 1, r.cols - j)) /
-                     norms[static_cast<std::size_t>(j)]);
-  }
+  kernels::UnitColumns<double> const columns(r);
+  auto const& inverse = columns.unit.view;
+  static_cast<void>(kernels::trtri(Uplo::Upper, Diag::NonUnit, inverse));
+  std::vector<double> errors;
+  for (int j = 0; j < r.cols; ++j)
+    errors.push_back(norm_of(kernels::sub(inverse, j, j, 1, r.cols - j)) / columns.norms[static_cast<std::size_t>(j)]);
   return errors;
 }
 

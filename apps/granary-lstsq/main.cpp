@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/check_options.hpp"
 #include "apps/common/planned_run.hpp"
 #include "apps/common/print.hpp"
 #include "apps/common/program.hpp"
@@ -126,19 +127,6 @@ void emit_dry(DryRun& dry, Plan const& plan) {
   });
 }
 
-// Another output would overwrite them, or follow them on standard output.
-void check_coefficients(Options const& options) {
-  if (!options.coefficients) return;
-  for (auto const& other : {options.json, options.trace, options.report, options.save_schedule}) {
-    if (!other) continue;
-    bool const both_printed = is_standard_output(*options.coefficients) && is_standard_output(*other);
-    if (both_printed || place_of(*other) == place_of(*options.coefficients)) {
-      throw InvalidArgument("the coefficients cannot be written to " + *options.coefficients +
-                            ", which is another output");
-    }
-  }
-}
-
 // What the triangle needs beside the memory of tiles: itself, in double precision too, its inverse and a copy, and the
 // workspaces of workers. A part that the documents promise does not count.
 void count_triangles(Plan& plan) {
@@ -178,7 +166,7 @@ Plan make_plan(Options const& options) {
     }
     check_text_output(*options.coefficients, files);
   }
-  check_coefficients(options);
+  if (options.coefficients) check_apart("the coefficients", *options.coefficients, options);
   Plan plan{make_run_plan(options, inputs, MatrixPart::All, "", TileKernels::Others), options, b, std::move(model)};
   count_triangles(plan);
   if (!options.tile) {

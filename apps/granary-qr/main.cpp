@@ -94,13 +94,12 @@ void narrow_columns(Plan& plan) {
   auto const memory = task_memory(plan.runtime);
   auto const element = size_of(plan.a.type);
   auto& tile = plan.grid.tile;
-  auto const fits = [&] { return 4 * plan.grid.rows * plan.grid.cols_in(0) * element <= memory; };
   auto const groups = [&] {
     return plan.bytes() <= memory || fit_columns(plan.grid, element, memory).columns >= group;
   };
   // Multiples of 32 bypass the page cache.
   auto const narrower = [&](std::uint64_t least) { return std::max(least, (tile - 1) / step * step); };
-  while (tile > smallest && !fits()) tile = narrower(smallest);
+  while (tile > smallest && !panels_fit(plan.grid, element, memory)) tile = narrower(smallest);
   while (tile > smallest_for_groups && !groups()) tile = narrower(smallest_for_groups);
 }
 

@@ -2,8 +2,7 @@
 #include <granary/detail/linalg/algorithms/least_squares.hpp>
 #include <granary/detail/linalg/algorithms/not_finite.hpp>
 #include <granary/detail/linalg/data/scalar.hpp>
-#include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/detail/linalg/kernels/stored_tile.hpp>
+#include <granary/detail/linalg/kernels/owned_tile.hpp>
 #include <granary/detail/linalg/kernels/tile_kernels.hpp>
 #include <granary/detail/linalg/tiles/tile_call.hpp>
 
@@ -15,26 +14,11 @@
 namespace granary::detail {
 namespace {
 
-template <class T>
-double norm_of(TileView<T const> const& part) {
-  return kernels::sum_of_squares<T>({}, part).root();
-}
-
-// A matrix of an owner, column by column.
-template <class T>
-struct Dense {
-  Dense(int rows, int cols) : values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
-    view = {values.data(), rows, cols, std::max(1, rows)};
-  }
-  std::vector<T> values;
-  TileView<T> view;
-};
-
 // The columns before column j, from 1, of which it is a combination, up to rounding.
 template <class T>
 std::vector<std::uint64_t> parts_of(TileView<T const> const& r, int j, std::vector<double> const& norms) {
   std::vector<std::uint64_t> found;
-  Dense<T> factors(j, 1);
+  kernels::OwnedTile<T> factors(j, 1);
   kernels::copy<T, T>(MatrixPart::All, false, kernels::sub(r, 0, j, j, 1), factors.view);
   kernels::trsm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), kernels::sub(r, 0, 0, j, j),
                    factors.view);
@@ -77,7 +61,7 @@ void for_tiles(KernelCall const& call, std::size_t first, std::vector<TileShape>
 template <class T>
 void run_solve(KernelCall const& call) {
   auto const& p = parameters_of<SolveCall>(call);
-  Dense<T> x(to_int32(p.grid.rows, "rows"), to_int32(p.grid.cols, "columns"));
+  kernels::OwnedTile<T> x(to_int32(p.grid.rows, "rows"), to_int32(p.grid.cols, "columns"));
   *p.result = solve_triangle<T>(input_tile<T>(call, 0, p.triangle), p.tolerance, x.view);
   for_tiles<T>(call, 1, p.x, p.grid, x.view, [](TileView<T> const& tile, TileView<T> const& part) {
     kernels::copy<T, T>(MatrixPart::All, false, part, tile);
@@ -94,7 +78,7 @@ template <class T>
 void run_triangle(KernelCall const& call) {
   auto const& p = parameters_of<TriangleCall>(call);
   auto const r = input_tile<T>(call, 0, p.r);
-  Dense<T> all(r.rows, r.cols);
+  kernels::OwnedTile<T> all(r.rows, r.cols);
   kernels::copy<T, T>(MatrixPart::Upper, false, r, all.view);
   for (int i = 0; i < r.rows; ++i) {
     for (int j = i; std::signbit(real_part(r(i, i))) && j < r.cols; ++j) all.view(i, j) = -all.view(i, j);
@@ -133,19 +117,15 @@ double rank_tolerance(std::uint64_t rows, std::uint64_t cols) {
 
 template <class T>
 double checked_condition(TileView<T const> r, double tolerance) {
-  std::vector<double> norms;
-  Dense<T> scaled(r.rows, r.cols);
-  kernels::copy<T, T>(MatrixPart::Upper, false, r, scaled.view);
-  auto const refuse = [&](int j) {
+  kernels::UnitColumns<T> columns(r);
+  auto const& [scaled, norms] = columns;
+  auto const refuse = [&r, &norms = columns.norms](int j) {
     auto const column = static_cast<std::uint64_t>(j) + 1;
     if (norms[static_cast<std::size_t>(j)] == 0) throw RankDeficient(column, {});
     throw RankDeficient(column, parts_of<T>(r, j, norms));
   };
   for (int j = 0; j < r.cols; ++j) {
-    norms.push_back(norm_of<T>(kernels::sub(r, 0, j, j + 1, 1)));
-    if (!(static_cast<double>(modulus(r(j, j))) > tolerance * norms.back())) refuse(j);
-    auto const norm = static_cast<RealOf<T>>(norms.back());
-    for (int i = 0; i <= j; ++i) scaled.view(i, j) = r(i, j) / norm;
+    if (!(static_cast<double>(modulus(r(j, j))) > tolerance * norms[static_cast<std::size_t>(j)])) refuse(j);
   }
   double const norm = one_norm<T>(scaled.view);
   if (kernels::trtri<T>(Uplo::Upper, Diag::NonUnit, scaled.view) != 0) return std::numeric_limits<double>::infinity();
@@ -165,7 +145,8 @@ LeastSquares solve_triangle(TileView<T const> triangle, double tolerance, TileVi
     throw NotFinite("the triangle of the least-squares problem");
   auto const r = kernels::sub(triangle, 0, 0, n, n);
   LeastSquares found{.residual_norms = {}, .condition = checked_condition<T>(r, tolerance)};
-  for (int c = 0; c < k; ++c) found.residual_norms.push_back(norm_of<T>(kernels::sub(triangle, n, n + c, c + 1, 1)));
+  for (int c = 0; c < k; ++c)
+    found.residual_norms.push_back(kernels::norm_of(kernels::sub(triangle, n, n + c, c + 1, 1)));
   kernels::copy<T, T>(MatrixPart::All, false, kernels::sub(triangle, 0, n, n, k), x);
   kernels::trsm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), r, x);
   if (!std::isfinite(kernels::max_modulus<T>({}, TileView<T const>(x)))) throw NotFinite("the solution");

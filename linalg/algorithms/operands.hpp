@@ -1,9 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/detail/core/base/error.hpp>
+#include <granary/detail/linalg/data/blas_enums.hpp>
+#include <granary/detail/linalg/data/scalar.hpp>
 #include <granary/detail/linalg/data/tiled_matrix.hpp>
 
 #include <initializer_list>
+#include <string>
 
 /// Requirements of tiled algorithms on their matrices, checked before they emit a task.
 namespace granary::detail {
@@ -33,6 +37,13 @@ void require_triangle(char const* algorithm, MatrixPart part);
 template <class T>
 void require_distinct(char const* algorithm, char const* input_name, TiledMatrix<T> const& input,
                       char const* output_name, TiledMatrix<T> const& output);
+
+/// Throws InvalidArgument if op is the transpose of a complex Q.
+template <class T>
+void require_op_of_q(char const* algorithm, Op op) {
+  if (!is_complex<T> || op != Op::Trans) return;
+  throw InvalidArgument(std::string(algorithm) + ": the transpose of a complex Q cannot be applied, only Q and Q^H");
+}
 
 /// The grid of op(A).
 [[nodiscard]] constexpr TileGrid op_grid(Op op, TileGrid const& grid) {

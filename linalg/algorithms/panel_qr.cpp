@@ -58,6 +58,10 @@ void require_panels(char const* algorithm, TiledMatrix<T> const& a, OwnedData co
 
 }  // namespace
 
+bool panels_fit(TileGrid const& grid, Bytes element, Bytes memory) {
+  return 4 * grid.rows * grid.cols_in(0) * element <= memory;
+}
+
 PanelQrOptions fit_columns(TileGrid const& grid, Bytes element, Bytes memory) {
   Bytes const all = grid.rows * grid.cols * element;
   if (all <= memory) return {};
@@ -113,8 +117,7 @@ void submit_unmqr(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, OwnedData 
   require_panels("unmqr", a, triangles);
   require_part("unmqr", {"C", c}, MatrixPart::All);
   require_fit("unmqr", a.grid().rows == c.grid().rows, {{"A", a}, {"C", c}});
-  if (op == Op::Trans && is_complex<T>)
-    throw InvalidArgument("unmqr: the transpose of a complex Q cannot be applied, only Q and Q^H");
+  require_op_of_q<T>("unmqr", op);
   QrPanelTasks<T> emit(tasks, a, triangles);
   auto const panels = a.grid().diagonal();
   // Q^H = ... Q_2^H Q_1^H begins with the first panel, Q with the last.

@@ -24,6 +24,9 @@ struct GRANARY_EXPORT PanelQrOptions {
   std::uint64_t columns = 1;
 };
 
+/// True if the memory holds what the tasks need: a panel with its copies, and another column beside it.
+[[nodiscard]] GRANARY_EXPORT bool panels_fit(TileGrid const& grid, Bytes element, Bytes memory);
+
 /// Options for a matrix whose tiles a memory of `memory` bytes holds in part: right-looking if it holds them all, else
 /// left-looking with as many columns together as fit in it beside the copies of a panel. `element`: bytes of one.
 [[nodiscard]] GRANARY_EXPORT PanelQrOptions fit_columns(TileGrid const& grid, Bytes element, Bytes memory);

@@ -164,8 +164,7 @@ void unmqr(TaskEmitter& tasks, Op op, detail::TiledMatrix<T> const& a, detail::R
   detail::require_part("unmqr", {"C", c}, MatrixPart::All);
   detail::require_fit("unmqr", grid.rows == c.grid().rows, {{"A", a}, {"C", c}});
   require_reflectors("unmqr", a, reflectors, options.tree);
-  if (op == Op::Trans && detail::is_complex<T>)
-    throw InvalidArgument("unmqr: the transpose of a complex Q cannot be applied, only Q and Q^H");
+  detail::require_op_of_q<T>("unmqr", op);
   PanelTasks<T> emit(tasks, a, reflectors);
   auto const columns = c.grid().tile_cols();
   auto const panel = [&](std::uint64_t k, bool forward) {

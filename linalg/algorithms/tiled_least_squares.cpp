@@ -113,14 +113,12 @@ void measure_residual(TaskEmitter& tasks, TiledMatrix<T> const& b, std::uint64_t
   }
 }
 
-// A := Q R, and B := Q^H B: by panels if memory holds a tile column, its copy and its triangle, and a column of B
-// beside them; else by tiles.
+// A := Q R, and B := Q^H B.
 template <class T>
 void reduce(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMatrix<T> const& b, Bytes memory) {
   auto& submitter = tasks.submitter();
   auto const& grid = a.grid();
-  Bytes const column = grid.rows * grid.cols_in(0) * sizeof(T);
-  if (4 * column <= memory) {
+  if (panels_fit(grid, sizeof(T), memory)) {
     auto const triangles = make_triangles<T>(submitter, grid);
     TileGrid const of_tau{grid.cols, 1, grid.tile};
     auto tau = make_temporary_matrix<T>(submitter, of_tau, MatrixPart::All, "tau of " + a.name());

@@ -111,12 +111,10 @@ void BlockReflector<T>::apply(ReflectorRows<T> const& rows, T* workspace) const 
   w.load(has_triangle ? rows.beside_triangle : rows.beside_identity);
   if (has_triangle) w.multiply_by(rows.uplo, of_c, diag, rows.triangle);
   if (has_triangle && has_identity) w.add_from(rows.beside_identity);
-  if (rows.rectangle.rows > 0) w.add_product(rows.rectangle, rows.beside_rectangle);
-  for (auto const& [v, part_of_c] : rows.more) w.add_product(v, part_of_c);
+  for (auto const& [v, part_of_c] : rows.rectangles) w.add_product(v, part_of_c);
   w.multiply_by(Uplo::Upper, adjoint != w.turned() ? Op::ConjTrans : Op::NoTrans, Diag::NonUnit, triangle);
   if (has_identity) w.subtract_from(rows.beside_identity);
-  if (rows.rectangle.rows > 0) w.subtract_product(rows.rectangle, rows.beside_rectangle);
-  for (auto const& [v, part_of_c] : rows.more) w.subtract_product(v, part_of_c);
+  for (auto const& [v, part_of_c] : rows.rectangles) w.subtract_product(v, part_of_c);
   if (!has_triangle) return;
   w.multiply_by(rows.uplo, of_w, diag, rows.triangle);
   w.subtract_from(rows.beside_triangle);

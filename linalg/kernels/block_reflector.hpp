@@ -16,10 +16,8 @@ template <class T>
 struct ReflectorRows {
   detail::TileView<T> beside_identity{};  ///< the identity itself is not stored
 
-  detail::TileView<T const> rectangle{};
-  detail::TileView<T> beside_rectangle{};
-  /// Further parts of the rectangle, and the rows beside them, in other tiles.
-  std::vector<std::pair<detail::TileView<T const>, detail::TileView<T>>> more{};
+  /// The parts of the rectangle, which may lie in several tiles, and the rows beside each.
+  std::vector<std::pair<detail::TileView<T const>, detail::TileView<T>>> rectangles{};
 
   /// Lower with ones on its diagonal, which are not read, or upper with any diagonal. It is square; if C has fewer rows
   /// beside it, the last rows of the triangle are zero.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 namespace granary::kernels {
@@ -18,6 +19,13 @@ enum class QrForm {
   Stacked,  ///< tsqrt: the whole tile, with an identity above it
   Stairs,   ///< ttqrt: the upper triangle or trapezoid, with an identity above it
 };
+
+/// Throws InvalidArgument if op is the transpose of a complex Q.
+template <class T>
+void require_op(char const* kernel, Op op) {
+  if (!detail::is_complex<T> || op != Op::Trans) return;
+  throw InvalidArgument(std::string(kernel) + ": the transpose of a complex Q cannot be applied, only Q and Q^H");
+}
 
 /// The number of reflectors of a rows x cols tile.
 [[nodiscard]] constexpr int reflectors_in(QrForm form, int rows, int cols) {
@@ -96,8 +104,8 @@ struct QrBlock {
     }
     int const above = form == QrForm::Whole ? first + order : 0;
     int const count = form == QrForm::Stairs ? rows_above() : tile.rows - above;
-    found.rectangle = sub(tile, above, first, count, order);
-    found.beside_rectangle = lines_of(side, c, above, count);
+    if (count > 0)
+      found.rectangles.emplace_back(sub(tile, above, first, count, order), lines_of(side, c, above, count));
     return found;
   }
 

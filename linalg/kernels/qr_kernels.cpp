@@ -64,12 +64,6 @@ void factor_stack(char const* kernel, QrForm form, detail::TileView<T> const& r,
 }
 
 template <class T>
-void require_op(char const* kernel, Op op) {
-  if (!detail::is_complex<T> || op != Op::Trans) return;
-  throw InvalidArgument(std::string(kernel) + ": the transpose of a complex Q cannot be applied, only Q and Q^H");
-}
-
-template <class T>
 void apply_to_stack(char const* kernel, QrForm form, Side side, Op op, detail::TileView<T const> const& v,
                     detail::TileView<T const> const& t, detail::TileView<T> const& c1, detail::TileView<T> const& c2,
                     T* workspace) {

@@ -2,6 +2,7 @@
 #include <granary/detail/linalg/kernels/block_reflector.hpp>
 #include <granary/detail/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/detail/linalg/kernels/panel_kernels.hpp>
+#include <granary/detail/linalg/kernels/qr_block.hpp>
 #include <granary/detail/linalg/kernels/qr_kernels.hpp>
 #include <granary/detail/linalg/kernels/qr_stack.hpp>
 #include <granary/detail/linalg/kernels/stored_tile.hpp>
@@ -27,10 +28,7 @@ template <class T>
 [[nodiscard]] TileView<T> whole_vectors(TileView<T const> const& top, int reflectors, T* memory) {
   TileView<T> const v{memory, top.rows, reflectors, std::max(1, top.rows)};
   copy<T, T>(MatrixPart::All, false, sub(top, 0, 0, top.rows, reflectors), v);
-  for (int j = 0; j < reflectors; ++j) {
-    for (int i = 0; i < std::min(j, v.rows); ++i) v(i, j) = T(0);
-    if (j < v.rows) v(j, j) = T(1);
-  }
+  set(MatrixPart::Upper, T(0), T(1), v);
   return v;
 }
 
@@ -59,12 +57,6 @@ void make_triangle(TileView<T const> const& gram, TileView<T const> const& tau, 
   }
 }
 
-template <class T>
-void require_op(Op op) {
-  if (!detail::is_complex<T> || op != Op::Trans) return;
-  throw InvalidArgument("apply_panel: the transpose of a complex Q cannot be applied, only Q and Q^H");
-}
-
 }  // namespace
 
 template <class T>
@@ -81,22 +73,19 @@ void qr_panel(std::span<TileView<T> const> panel, TileView<T> tau, TileView<T> t
               extents(t.rows, t.cols));
   auto all = as_one<T>(panel);
   bool const in_place = all.data != nullptr && !row_major(all);
-  if (!in_place) {
-    all = {workspace, rows, cols, std::max(1, rows)};
+  if (!in_place) all = {workspace, rows, cols, std::max(1, rows)};
+  // Calls function(tile, its rows in the copy).
+  auto const for_copied = [&](auto const& function) {
     int first = 0;
     for (auto const& tile : panel) {
-      copy<T, T>(MatrixPart::All, false, tile, sub(all, first, 0, tile.rows, cols));
+      if (!in_place) function(tile, sub(all, first, 0, tile.rows, cols));
       first += tile.rows;
     }
-  }
+  };
+  for_copied([](auto const& tile, auto const& part) { copy<T, T>(MatrixPart::All, false, tile, part); });
   geqrt<T>(all, sub(t, 0, 0, reflectors, reflectors), workspace + product(rows, cols));
   for (int j = 0; j < reflectors; ++j) tau(j, 0) = t(j, j);
-  if (in_place) return;
-  int first = 0;
-  for (auto const& tile : panel) {
-    copy<T, T>(MatrixPart::All, false, sub(all, first, 0, tile.rows, cols), tile);
-    first += tile.rows;
-  }
+  for_copied([](auto const& tile, auto const& part) { copy<T, T>(MatrixPart::All, false, part, tile); });
 }
 
 template <class T>
@@ -137,7 +126,7 @@ template <class T>
 void apply_panel(Op op, std::span<TileView<T const> const> panel,
                  typename detail::NotDeduced<TileView<T const>>::type t, std::span<TileView<T> const> c,
                  typename detail::NotDeduced<T>::type* workspace) {
-  require_op<T>(op);
+  require_op<T>("apply_panel", op);
   int const rows = rows_in(panel), reflectors = std::min(rows, panel.front().cols);
   require(panel.size() == c.size() && rows == rows_in(c) && t.rows >= reflectors && t.cols >= reflectors, "apply_panel",
           "the panel " + extents(rows, panel.front().cols) + ", T " + extents(t.rows, t.cols) + " and C " +
@@ -151,10 +140,12 @@ void apply_panel(Op op, std::span<TileView<T const> const> panel,
   of.uplo = Uplo::Lower;
   of.triangle = sub(top_v, 0, 0, reflectors, reflectors);
   of.beside_triangle = sub(top_c, 0, 0, reflectors, top_c.cols);
-  of.rectangle = sub(top_v, reflectors, 0, top_v.rows - reflectors, reflectors);
-  of.beside_rectangle = sub(top_c, reflectors, 0, top_v.rows - reflectors, top_c.cols);
+  if (int const below = top_v.rows - reflectors; below > 0) {
+    of.rectangles.emplace_back(sub(top_v, reflectors, 0, below, reflectors),
+                               sub(top_c, reflectors, 0, below, top_c.cols));
+  }
   for (std::size_t i = 1; !one && i < panel.size(); ++i)
-    of.more.emplace_back(sub(panel[i], 0, 0, panel[i].rows, reflectors), c[i]);
+    of.rectangles.emplace_back(sub(panel[i], 0, 0, panel[i].rows, reflectors), c[i]);
   BlockReflector<T>{Side::Left, op != Op::NoTrans, sub(t, 0, 0, reflectors, reflectors)}.apply(of, workspace);
 }
 

@@ -33,6 +33,10 @@ inline void refuse_other_processes(MatrixCall& call) {
   call.session().refuse_with_others("reflectors cannot be applied");
 }
 
+[[nodiscard]] inline bool is_tau_of(CallOperand const& tau, CallOperand const& a) {
+  return tau.rows == std::min(a.rows, a.cols) && tau.cols == 1;
+}
+
 /// C := op(Q) C with Q of A and tau, in the call.
 template <class T>
 void apply_q(MatrixCall& call, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& tau, TiledMatrix<T> const& c) {
@@ -56,7 +60,7 @@ auto geqrf(RuntimeCall runtime, A const& a, Tau const& tau, detail::TileSize til
     auto const& x = call.writes("A", a);
     auto const& y = call.writes("tau", tau);
     detail::refuse_other_processes(call);
-    call.require_match(y.rows == std::min(x.rows, x.cols) && y.cols == 1);
+    call.require_match(detail::is_tau_of(y, x));
     call.prepare(tile);
     auto const tiles = call.tiles(0, a);
     auto const triangles = detail::make_triangles<T>(call.session().submitter(), tiles.grid());
@@ -79,7 +83,7 @@ auto unmqr(RuntimeCall runtime, Op op, A const& a, Tau const& tau, C const& c, d
     auto const& y = call.reads("tau", tau);
     auto const& z = call.writes("C", c);
     detail::refuse_other_processes(call);
-    call.require_match(y.rows == std::min(x.rows, x.cols) && y.cols == 1 && z.rows == x.rows);
+    call.require_match(detail::is_tau_of(y, x) && z.rows == x.rows);
     call.prepare(tile);
     detail::apply_q(call, op, call.tiles(0, a), call.tiles(1, tau), call.tiles(2, c));
     return call.submitted();
@@ -97,7 +101,7 @@ auto ungqr(RuntimeCall runtime, A const& a, Tau const& tau, Q const& q, detail::
     auto const& y = call.reads("tau", tau);
     auto const& z = call.writes("Q", q);
     detail::refuse_other_processes(call);
-    call.require_match(y.rows == std::min(x.rows, x.cols) && y.cols == 1 && z.rows == x.rows);
+    call.require_match(detail::is_tau_of(y, x) && z.rows == x.rows);
     call.require_tall(2);
     call.prepare(tile);
     auto const tiles = call.tiles(2, q);

@@ -18,9 +18,8 @@ namespace granary::detail {
 /// handovers do not count. B, the booked bytes, is a sum over
 /// - data without a home that no storage can take from the host, since a task that writes them was submitted, until
 ///   they are forgotten or lost their value;
-/// - values of other processes that a task of S reads (Memory, IV-B); with BookingOptions::Policy::Paper from then on
-/// until they
-///   are forgotten.
+/// - values of other processes that a task of S reads (Memory, IV-B); with BookingOptions::Policy::Paper from then
+///   on until they are forgotten.
 /// The submitter sleeps when a task of S, or a datum that grew, has increased B so that the next task could take F B
 /// above SLEEP, or when S has as many tasks as it may have. It wakes if F B <= WAKEUP and S is small, or if S is empty:
 /// then nothing else could free what is booked. F, at least 1, accounts for gaps in the host's memory that are too

@@ -38,6 +38,13 @@ double triangle_ratio(Rectangle<T> const& a, Rectangle<T> const& r) {
   return test_ratio<T>(rest, norm * norm, a.cols);
 }
 
+template <class L>
+double column_norm(Rectangle<L> const& a, std::uint64_t j) {
+  long double squares = 0;
+  for (std::uint64_t i = 0; i < a.rows; ++i) squares += detail::modulus(a(i, j)) * detail::modulus(a(i, j));
+  return static_cast<double>(std::sqrt(squares));
+}
+
 TYPED_TEST(LeastSquaresCalls, TakeViewsOfAnyLayoutAndShape) {
   using T = TypeParam;
   for (auto const& [m, n, k] :
@@ -53,10 +60,7 @@ TYPED_TEST(LeastSquaresCalls, TakeViewsOfAnyLayoutAndShape) {
     ASSERT_EQ(fit.residual_norms.size(), sides);
     auto const residual = residual_of(a, values_of(x), b);
     for (std::uint64_t j = 0; j < sides; ++j) {
-      long double squares = 0;
-      for (std::uint64_t i = 0; i < rows; ++i)
-        squares += detail::modulus(residual(i, j)) * detail::modulus(residual(i, j));
-      EXPECT_NEAR(fit.residual_norms[j], static_cast<double>(std::sqrt(squares)), rounding<T>(1000.0 * m)) << j;
+      EXPECT_NEAR(fit.residual_norms[j], column_norm(residual, j), rounding<T>(1000.0 * m)) << j;
     }
     EXPECT_GE(fit.condition, 1 - rounding<T>(100));
     RightView<T> const r("r", cols, cols);
@@ -87,10 +91,7 @@ TYPED_TEST(LeastSquaresCalls, TakeMatricesThatAreNearlySquare) {
     EXPECT_EQ(values_of(right).elements, b.elements);
     auto const residual = residual_of(a, values_of(x), b);
     for (std::uint64_t j = 0; j < sides; ++j) {
-      long double squares = 0;
-      for (std::uint64_t i = 0; i < rows; ++i)
-        squares += detail::modulus(residual(i, j)) * detail::modulus(residual(i, j));
-      EXPECT_NEAR(fit.residual_norms[j], static_cast<double>(std::sqrt(squares)), rounding<T>(1e5 * m)) << j;
+      EXPECT_NEAR(fit.residual_norms[j], column_norm(residual, j), rounding<T>(1e5 * m)) << j;
     }
     EXPECT_GE(fit.condition, 1 - rounding<T>(100));
     for (std::uint64_t i = 0; i < rows; ++i) left(i, 200) = T(2) * left(i, 7);
