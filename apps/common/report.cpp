@@ -73,8 +73,9 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   if (!run.loaded.empty()) line("loaded", fmt::format("{}", fmt::join(run.loaded, ", ")));
   if (!run.remark.empty()) line("chosen", run.remark);
   auto const each = run.processes > 1 ? " in each process" : "";
-  line("memory limit", format_bytes(run.memory_limit + plan.records) + each +
-                           (plan.records > 0 ? ", " + format_bytes(plan.records) + " of it for records of tiles" : ""));
+  line("memory limit",
+       format_bytes(run.memory_limit + plan.records) + each +
+           (plan.records > 0 ? ", " + format_bytes(plan.records) + " of it for " + plan.records_of : ""));
   line("peak tile memory", format_bytes(run.memory_peak) + each);
   line("time", fmt::format("{:.3f} s", run.seconds));
   line("speed", fmt::format("{:.1f} GFlop/s", gflops));

@@ -24,7 +24,8 @@ struct RunPlan {
   bool check;
   std::int32_t inner_tile;     ///< see TaskEmitter::inner_tile
   std::string tile_chosen_by;  ///< "option", "chunks" of the input, "speeds" of tile kernels, or "memory" and order
-  Bytes records = 0;           ///< what the records of tiles take of the memory limit; runtime.host_memory is the rest
+  Bytes records = 0;           ///< what `records_of` take of the memory limit; runtime.host_memory is the rest
+  std::string records_of = "records of tiles";
   std::uint64_t tasks = 0;
   std::uint64_t check_tasks = 0;
 };

@@ -143,6 +143,7 @@ void count_triangles(Plan& plan) {
         "choose fewer, or use a limit of at least {} (--memory)",
         plan.order(), format_bytes(counted), format_bytes(limit), format_bytes(2 * counted)));
   }
+  if (counted > 0) plan.records_of = "triangles and records of tiles";
   plan.records += counted;
   limit -= counted;
 }

@@ -99,8 +99,10 @@ void narrow_columns(Plan& plan) {
   };
   // Multiples of 32 bypass the page cache.
   auto const narrower = [&](std::uint64_t least) { return std::max(least, (tile - 1) / step * step); };
+  auto const before = tile;
   while (tile > smallest && !panels_fit(plan.grid, element, memory)) tile = narrower(smallest);
   while (tile > smallest_for_groups && !groups()) tile = narrower(smallest_for_groups);
+  if (tile != before) plan.tile_chosen_by = "memory";
 }
 
 Plan make_plan(Options const& options) {
